@@ -1,0 +1,181 @@
+"""Every error a user can meet: one class per kind, one stable code per message.
+
+A problem knows its code, its place in the source, what was expected and found, and what to write instead. Problems of one program are
+collected and raised together as one `ProgramErrors`.
+
+Nothing in this module imports another module of ours, so every layer may raise from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A place in rule text. Lines and columns count from 1; `end_column` is exclusive."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    file: str | None = None
+    source: str | None = None
+    """The whole source text, kept by reference so that an error can show the line."""
+
+    def __str__(self) -> str:
+        return f"{self.file or '<rules>'}:{self.line}:{self.column}"
+
+    def caret(self) -> str:
+        """The source line with the span underlined; empty when the source is not known."""
+        if self.source is None:
+            return ""
+        lines = self.source.splitlines()
+        if not 1 <= self.line <= len(lines):
+            return ""
+        text = lines[self.line - 1].replace("\t", " ")
+        last = self.end_column if self.end_line == self.line else len(text) + 1
+        width = max(1, last - self.column)
+        gutter = f"{self.line:>4} | "
+        return f"{gutter}{text}\n{' ' * (len(gutter) + self.column - 1)}{'^' * width}"
+
+
+class LftjError(Exception):
+    """Base of every error this library raises on purpose.
+
+    `code` is stable and may be matched on; `span` is the place in rule text, or None; `hint` says what to write instead.
+    """
+
+    code = "E000"
+
+    def __init__(self, message: str, *, code: str | None = None, span: Span | None = None, hint: str | None = None):
+        super().__init__(message)
+        self.message = message
+        self.code = code or type(self).code
+        self.span = span
+        self.hint = hint
+
+    def __str__(self) -> str:
+        place = f"{self.span}: " if self.span else ""
+        parts = [f"{place}error[{self.code}]: {self.message}"]
+        if self.span and (caret := self.span.caret()):
+            parts.append(caret)
+        if self.hint:
+            parts.append(f"  help: {self.hint}")
+        return "\n".join(parts)
+
+
+class ProgramErrors(LftjError, ValueError):
+    """All errors of one program, in the order of the text. `errors` holds them one by one."""
+
+    code = "E001"
+
+    def __init__(self, errors: list[LftjError]):
+        self.errors = errors
+        super().__init__(f"{len(errors)} error{'s' if len(errors) != 1 else ''} in the program")
+
+    def __str__(self) -> str:
+        return "\n".join(str(error) for error in self.errors) + f"\n{self.message}"
+
+
+# ── the language: E1xx ────────────────────────────────────────────────────────────────────────────────────────────────
+class ParseError(LftjError, ValueError):
+    """The text is not a program (E100), or uses a construct that is recognised but not supported (E101)."""
+
+    code = "E100"
+
+
+class UnknownNameError(LftjError, KeyError):
+    """A relation (E110), a column (E111) or a function (E112) that nothing declares."""
+
+    code = "E110"
+
+
+class ArityError(LftjError, ValueError):
+    """An atom, a row or a functor call with the wrong number of arguments."""
+
+    code = "E120"
+
+
+class TypeClashError(LftjError, TypeError):
+    """A term whose type is not the one its place asks for."""
+
+    code = "E130"
+
+
+class UnsafeRuleError(LftjError, ValueError):
+    """A variable that no positive atom binds, in a head, a negation, a comparison or an aggregate."""
+
+    code = "E140"
+
+
+class StratificationError(LftjError, ValueError):
+    """Negation or a non-monotone aggregate inside a cycle of rules; the message names the cycle."""
+
+    code = "E150"
+
+
+class DeclarationError(LftjError, ValueError):
+    """A relation declared twice, rules for a relation that cannot have them, or a head that two rules may not share."""
+
+    code = "E160"
+
+
+# ── data: E2xx ────────────────────────────────────────────────────────────────────────────────────────────────────────
+class NullValueError(LftjError, ValueError):
+    """NULL (E200) or NaN (E201) in a column that does not admit it; the message names row and column."""
+
+    code = "E200"
+
+
+class ValueTypeError(LftjError, TypeError):
+    """A value that cannot be stored in its column without a change."""
+
+    code = "E210"
+
+
+class ValueRangeError(LftjError, OverflowError):
+    """A value, or the result of arithmetic or of an aggregate, outside its type's range."""
+
+    code = "E220"
+
+
+class FrameError(LftjError, ValueError):
+    """A frame or file with the wrong columns (E230), an unknown format (E231) or unreadable content (E232)."""
+
+    code = "E230"
+
+
+class FileMissingError(LftjError, FileNotFoundError):
+    """An input file that is not there."""
+
+    code = "E240"
+
+
+# ── transactions: E3xx ────────────────────────────────────────────────────────────────────────────────────────────────
+class KeyViolationError(LftjError, ValueError):
+    """Two rows of a relation share a key, or a function has two values for one argument; `rows` holds the offenders."""
+
+    code = "E300"
+
+    def __init__(self, message: str, *, rows: list[tuple[object, ...]] | None = None, **rest: object):
+        super().__init__(message, **rest)  # type: ignore[arg-type]
+        self.rows = rows or []
+
+
+class MissingRowError(LftjError, KeyError):
+    """A delete of an absent row (E310) or an insert of a present one (E311) under the policy `error`."""
+
+    code = "E310"
+
+
+class TransactionError(LftjError, RuntimeError):
+    """A transaction used after its end, inside another one, or on a view."""
+
+    code = "E320"
+
+
+class LimitError(LftjError, RuntimeError):
+    """A work, time or memory limit was reached; everything was rolled back."""
+
+    code = "E330"

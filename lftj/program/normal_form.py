@@ -1,0 +1,174 @@
+"""The normal form: conjunctive rules over numbered variables, which is all that the join, the heads and the maintenance ever see.
+
+What the language adds to conjunctions is gone by here: several heads are several rules, a disjunction is several rules, `!( … )` and body
+aggregates are hidden relations of their own, string functors are hidden relations computed row by row. Hidden relations have a `#` in
+their name, which no user can write.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from lftj.errors import Span
+from lftj.types import Type
+
+
+# ── expressions over the variables of one rule ────────────────────────────────────────────────────────────────────────
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """The variable number `variable` of the rule."""
+
+    variable: int
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A constant as the user wrote it, with the type of its place; coded only when a plan is made."""
+
+    value: object
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """Arithmetic. `operator` is one of `+ - * / % ^ neg min max band bor bxor bnot bshl bshr bshru land lor lnot to_float to_int`.
+
+    `type` is the type of the result; the arguments all have the operand type (conversions are explicit).
+    """
+
+    operator: str
+    args: tuple[Expression, ...]
+    type: Type
+
+
+Expression = Ref | Value | Apply
+
+
+# ── parts of a rule ───────────────────────────────────────────────────────────────────────────────────────────────────
+@dataclass(frozen=True, slots=True)
+class RuleVariable:
+    """`name` is the user's own name, or starts with `_` for a wildcard or a variable made here."""
+
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class PositiveAtom:
+    """`args` in column order; a variable may repeat; each wildcard has a variable of its own."""
+
+    relation: str
+    args: tuple[Ref | Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NegatedAtom:
+    """Holds when no row matches; `None` is a wildcard."""
+
+    relation: str
+    args: tuple[Ref | Value | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """`variable = expression`. Where atoms bind the variable too, it is a filter or a seek, as the variable order has it."""
+
+    variable: int
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """`left operator right` with operator one of `= != < <= > >=`; both sides have one type."""
+
+    operator: str
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateTerm:
+    """An aggregated head column: `function` over `args` (`count` has none), one of count, sum, mean, min, max, concat or a user's own name."""
+
+    function: str
+    args: tuple[Ref, ...]
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class NormalRule:
+    """One conjunctive rule.
+
+    The head ranges over the distinct satisfying assignments of *all* `variables`. `head` has one term per column; if any is an
+    `AggregateTerm`, the others are the group. `source` is the id of the user's rule this one came from.
+    """
+
+    source: int
+    relation: str
+    head: tuple[Ref | AggregateTerm, ...]
+    variables: tuple[RuleVariable, ...]
+    atoms: tuple[PositiveAtom, ...]
+    negated: tuple[NegatedAtom, ...] = ()
+    assignments: tuple[Assignment, ...] = ()
+    filters: tuple[Filter, ...] = ()
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def aggregates(self) -> bool:
+        """True when some head column is aggregated."""
+        return any(isinstance(term, AggregateTerm) for term in self.head)
+
+
+@dataclass(frozen=True, slots=True)
+class FunctorRule:
+    """A hidden relation whose rows are those of `domain`, one column longer by `functor(row)`; a predicate keeps the rows where it holds.
+
+    Used for what compiled code does not do: string functors (cat, substr, strlen, to_string, to_number, contains, match …).
+    `functor` is the name, `types` the argument types. `result` is None for a predicate.
+    """
+
+    source: int
+    relation: str
+    domain: str
+    functor: str
+    types: tuple[Type, ...]
+    result: Type | None
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+# ── relations and the whole ───────────────────────────────────────────────────────────────────────────────────────────
+@dataclass(frozen=True, slots=True)
+class RelationSchema:
+    """`columns` in order; `key`: column positions that determine the rest (None: the whole row); `functional`: written `F[x] = y`."""
+
+    name: str
+    columns: tuple[tuple[str, Type], ...]
+    key: tuple[int, ...] | None = None
+    functional: bool = False
+
+    @property
+    def hidden(self) -> bool:
+        """True for relations made by normalisation."""
+        return "#" in self.name
+
+    @property
+    def arity(self) -> int:
+        """Number of columns."""
+        return len(self.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """Relations that depend on one another (or a single one), with all their rules; `recursive` when they form a cycle."""
+
+    relations: tuple[str, ...]
+    rules: tuple[NormalRule | FunctorRule, ...]
+    recursive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StratifiedProgram:
+    """Strata in an order in which each reads only earlier ones and itself. `relations` holds every schema, hidden ones included."""
+
+    relations: dict[str, RelationSchema]
+    strata: tuple[Stratum, ...]

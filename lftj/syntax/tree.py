@@ -1,0 +1,174 @@
+"""The syntax tree: what the text parser and the Python expressions both build, and what the printer prints.
+
+Nodes are immutable values. Places (`span`) take no part in equality, so a rule written as text equals the same rule written in Python.
+The tree says nothing about types or meaning; `lftj.program` does.
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+from dataclasses import dataclass, field
+
+from lftj.errors import Span
+
+LiteralValue = int | float | str | bool | datetime.date | datetime.datetime | decimal.Decimal
+
+
+@dataclass(frozen=True)
+class Node:
+    """Base of all nodes; carries the place in the text when there is one."""
+
+    span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+
+# ── terms ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+@dataclass(frozen=True)
+class Variable(Node):
+    name: str
+
+
+@dataclass(frozen=True)
+class Wildcard(Node):
+    """`_`: a variable of its own at each occurrence."""
+
+
+@dataclass(frozen=True)
+class Constant(Node):
+    value: LiteralValue
+
+
+@dataclass(frozen=True)
+class Call(Node):
+    """Arithmetic or a functor. `functor` is the symbol (`+ - * / % ^`, `neg` for unary minus) or the name (`cat`, `strlen`, `band` …)."""
+
+    functor: str
+    args: tuple[Term, ...]
+
+
+@dataclass(frozen=True)
+class Aggregate(Node):
+    """A body aggregate, Soufflé's meaning: `count : { body }`, `sum target : { body }`."""
+
+    function: str
+    target: Term | None
+    body: Body
+
+
+@dataclass(frozen=True)
+class HeadAggregate(Node):
+    """An aggregate in a head argument, `total(x, sum(a)) :- …`; `count()` has no arguments."""
+
+    function: str
+    args: tuple[Term, ...]
+
+
+Term = Variable | Wildcard | Constant | Call | Aggregate | HeadAggregate
+
+
+# ── literals ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+@dataclass(frozen=True)
+class Atom(Node):
+    """`relation(args)`, or `relation[args] = value` when `value` is not None."""
+
+    relation: str
+    args: tuple[Term, ...]
+    value: Term | None = None
+
+    @property
+    def terms(self) -> tuple[Term, ...]:
+        """All arguments in column order: a function's value is its last column."""
+        return self.args if self.value is None else (*self.args, self.value)
+
+
+@dataclass(frozen=True)
+class Comparison(Node):
+    """`left operator right` with operator one of `= != < <= > >=`, or a boolean functor: `match`, `contains`."""
+
+    operator: str
+    left: Term
+    right: Term
+
+
+@dataclass(frozen=True)
+class Truth(Node):
+    """`true` or `false` as a literal."""
+
+    value: bool
+
+
+@dataclass(frozen=True)
+class Negation(Node):
+    """`!atom` (a body of one atom) or the nested `!( … )`."""
+
+    body: Body
+
+
+@dataclass(frozen=True)
+class Disjunction(Node):
+    branches: tuple[Body, ...]
+
+
+@dataclass(frozen=True)
+class Body(Node):
+    """A conjunction; `()` is true."""
+
+    literals: tuple[Literal, ...]
+
+
+Literal = Atom | Comparison | Truth | Negation | Disjunction
+
+
+# ── clauses ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+@dataclass(frozen=True)
+class Rule(Node):
+    """`heads :- body.`; a fact has an empty body."""
+
+    heads: tuple[Atom, ...]
+    body: Body
+
+    @property
+    def is_fact(self) -> bool:
+        """True for a ground clause without a body."""
+        return not self.body.literals
+
+
+@dataclass(frozen=True)
+class Column(Node):
+    name: str
+    type: str
+
+
+@dataclass(frozen=True)
+class Declaration(Node):
+    """`.decl name(columns)`; `functional` for `.decl F[columns]: type`, whose value is the last column; `qualifiers` such as `inline`."""
+
+    name: str
+    columns: tuple[Column, ...]
+    functional: bool = False
+    qualifiers: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class TypeAlias(Node):
+    """`.type Name <: base` or `.type Name = base`."""
+
+    name: str
+    base: str
+
+
+@dataclass(frozen=True)
+class Directive(Node):
+    """`.input`, `.output`, `.printsize` or `.limitsize` on one relation, with Soufflé's parameters."""
+
+    kind: str
+    relation: str
+    parameters: tuple[tuple[str, str | int], ...] = ()
+
+
+Clause = Rule | Declaration | TypeAlias | Directive
+
+
+@dataclass(frozen=True)
+class ParsedProgram(Node):
+    clauses: tuple[Clause, ...]

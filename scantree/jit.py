@@ -1,0 +1,151 @@
+"""The one way to compiled code: `compiled`, and loads and stores that skip Python's negative-index handling.
+
+Numba's on-disk cache keys a function by its own file only: an edit to a callee in another file leaves the caller's cached machine code in
+place, and the old result is served without a word. So the cache lives in a directory named by a hash of *all* kernel sources, and any edit
+to any of them starts a fresh one. Set `LFTJ_CACHE_DIR` to choose where those directories go (default: the user's cache directory).
+
+With `NUMBA_DISABLE_JIT=1` kernels run as Python, and with `NUMBA_BOUNDSCHECK=1` every `load` and `store` is checked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba import config as numba_config
+from numba import types
+from numba.extending import intrinsic, overload
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_ROOT = Path(__file__).resolve().parent.parent
+_PACKAGES = ("lftj", "sensitivity", "scantree", "partition")
+
+
+def _kernel_sources() -> list[Path]:
+    found = [path for package in _PACKAGES for path in (_ROOT / package).rglob("*_kernels.py")]
+    return sorted([*found, Path(__file__).resolve()])
+
+
+def _source_hash() -> str:
+    digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {numba_config.BOUNDSCHECK}".encode())
+    for path in _kernel_sources():
+        digest.update(path.name.encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def cache_directory() -> Path:
+    """Where this set of kernel sources keeps its machine code."""
+    base = os.environ.get("LFTJ_CACHE_DIR") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "lftj")
+    return Path(base) / f"kernels-{_source_hash()}"
+
+
+# Numba reads the directory when a function is decorated, so it is set once, here, before any kernel module is imported.
+numba_config.CACHE_DIR = str(cache_directory())
+
+DISABLED = bool(numba_config.DISABLE_JIT)
+_CHECKED = bool(numba_config.BOUNDSCHECK)
+
+
+def compiled(function: Function) -> Function:
+    """Compile a kernel: cached on disk, GIL released, NumPy's rules for division by zero, no Python objects."""
+    return numba.njit(cache=True, nogil=True, error_model="numpy")(function)  # type: ignore[return-value]
+
+
+def inlined(function: Function) -> Function:
+    """As `compiled`, and inlined into its callers by LLVM: for helpers of a few lines inside hot loops."""
+    return numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=True)(function)  # type: ignore[return-value]
+
+
+# ── unchecked loads and stores on a one-dimensional int64 array ───────────────────────────────────────────────────────
+@intrinsic
+def _load(typingctx: Any, memory: Any, index: Any) -> Any:  # noqa: ARG001
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        return builder.load(builder.gep(array.data, [arguments[1]]))
+
+    return types.int64(memory, types.int64), codegen
+
+
+@intrinsic
+def _store(typingctx: Any, memory: Any, index: Any, value: Any) -> Any:  # noqa: ARG001
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        builder.store(arguments[2], builder.gep(array.data, [arguments[1]]))
+        return context.get_dummy_value()
+
+    return types.none(memory, types.int64, types.int64), codegen
+
+
+def load(memory: Any, index: Any) -> Any:
+    """`memory[index]` for index ≥ 0, without the wrap-around test."""
+    return memory[index]
+
+
+def store(memory: Any, index: Any, value: Any) -> None:
+    """`memory[index] = value` for index ≥ 0, without the wrap-around test."""
+    memory[index] = value
+
+
+# Numba compares the argument lists of an overload and its implementation, annotations included: none on either.
+@overload(load)
+def _overload_load(memory, index):  # noqa: ANN001, ANN202, ARG001
+    if _CHECKED:
+        return lambda memory, index: memory[index]
+    return lambda memory, index: _load(memory, index)
+
+
+@overload(store)
+def _overload_store(memory, index, value):  # noqa: ANN001, ANN202, ARG001
+    def checked(memory, index, value):  # noqa: ANN001, ANN202
+        memory[index] = value
+
+    def unchecked(memory, index, value):  # noqa: ANN001, ANN202
+        _store(memory, index, value)
+
+    return checked if _CHECKED else unchecked
+
+
+# ── floats and their bits ─────────────────────────────────────────────────────────────────────────────────────────────
+@intrinsic
+def _bits_to_float(typingctx: Any, bits: Any) -> Any:  # noqa: ARG001
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], ir.DoubleType())
+
+    return types.float64(types.int64), codegen
+
+
+@intrinsic
+def _float_to_bits(typingctx: Any, value: Any) -> Any:  # noqa: ARG001
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], ir.IntType(64))
+
+    return types.int64(types.float64), codegen
+
+
+def bits_to_float(bits: int) -> float:
+    """The double whose IEEE 754 bits are `bits`."""
+    return struct.unpack("<d", struct.pack("<q", bits))[0]
+
+
+def float_to_bits(value: float) -> int:
+    """The IEEE 754 bits of `value` as a signed integer."""
+    return struct.unpack("<q", struct.pack("<d", value))[0]
+
+
+@overload(bits_to_float)
+def _overload_bits_to_float(bits):  # noqa: ANN001, ANN202, ARG001
+    return lambda bits: _bits_to_float(bits)
+
+
+@overload(float_to_bits)
+def _overload_float_to_bits(value):  # noqa: ANN001, ANN202, ARG001
+    return lambda value: _float_to_bits(value)
