@@ -1,0 +1,54 @@
+"""The column types, and how every value becomes one int64 code.
+
+| type             | Python value        | code                                                                  |
+|------------------|---------------------|-----------------------------------------------------------------------|
+| `int`            | `int`               | itself                                                                |
+| `float`          | `float`             | order-preserving bijection of the bits; −0.0 is 0.0; NaN is refused   |
+| `str`            | `str`               | number in the dictionary (order of arrival, not of the alphabet)      |
+| `bool`           | `bool`              | 0 or 1                                                                |
+| `date`           | `datetime.date`     | days since 1970-01-01                                                 |
+| `timestamp`      | `datetime.datetime` | microseconds since 1970-01-01T00:00:00, no time zone                  |
+| `decimal(p, s)`  | `decimal.Decimal`   | the value times 10ˢ, fewer than 10ᵖ in size; p ≤ 18                    |
+
+Codes order as their values do, for every type but `str`. Nothing is converted silently: a value that does not fit exactly is an error.
+"""
+
+from __future__ import annotations
+
+from lftj.types.codes import (
+    INT64_MAX,
+    INT64_MIN,
+    Interning,
+    codes_to_floats,
+    decode_scalar,
+    encode_scalar,
+    floats_to_codes,
+    lookup_scalar,
+    plain,
+    type_of_value,
+)
+from lftj.types.column import BOOL, DATE, FLOAT, INT, MAX_DECIMAL_PRECISION, STR, TIMESTAMP, Type, decimal, parse_type, type_of_python
+
+__all__ = [
+    "BOOL",
+    "DATE",
+    "FLOAT",
+    "INT",
+    "INT64_MAX",
+    "INT64_MIN",
+    "MAX_DECIMAL_PRECISION",
+    "STR",
+    "TIMESTAMP",
+    "Interning",
+    "Type",
+    "codes_to_floats",
+    "decimal",
+    "decode_scalar",
+    "encode_scalar",
+    "floats_to_codes",
+    "lookup_scalar",
+    "parse_type",
+    "plain",
+    "type_of_python",
+    "type_of_value",
+]

@@ -1,0 +1,197 @@
+"""Values to int64 codes and back: floats in bulk, everything one value at a time. The table is in the package's docstring."""
+
+from __future__ import annotations
+
+import datetime
+import decimal as python_decimal
+import math
+import struct
+from typing import Any, Protocol
+
+import numpy as np
+
+from lftj.errors import NullValueError, ValueRangeError, ValueTypeError
+from lftj.types.column import BOOL, DATE, FLOAT, INT, STR, TIMESTAMP, Type, decimal
+
+INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
+
+_EPOCH = datetime.datetime(1970, 1, 1)
+_EPOCH_DAY = _EPOCH.toordinal()
+_MICROSECOND = datetime.timedelta(microseconds=1)
+_WITHOUT_SIGN = np.int64(INT64_MAX)
+_OF_PYTHON = {int: INT, float: FLOAT, str: STR, bool: BOOL, datetime.date: DATE, datetime.datetime: TIMESTAMP}
+
+
+class Interning(Protocol):
+    """What coding needs of the dictionary of strings."""
+
+    def encode_one(self, text: str) -> int: ...
+    def lookup(self, text: str) -> int | None: ...
+    def decode_one(self, code: int) -> str: ...
+
+
+# ── floats in bulk ────────────────────────────────────────────────────────────────────────────────────────────────────
+def floats_to_codes(values: np.ndarray) -> np.ndarray:
+    """Codes (int64) of float64 values, in the same order as the values. NaN is the caller's to refuse. O(n), one pass over three."""
+    bits = (np.asarray(values, dtype=np.float64) + 0.0).view(np.int64)  # −0.0 + 0.0 is 0.0
+    return bits ^ ((bits >> 63) & _WITHOUT_SIGN)
+
+
+def codes_to_floats(codes: np.ndarray) -> np.ndarray:
+    """The float64 values of int64 codes; inverse of `floats_to_codes`."""
+    codes = np.asarray(codes, dtype=np.int64)
+    return (codes ^ ((codes >> 63) & _WITHOUT_SIGN)).view(np.float64)
+
+
+def _float_code(value: float) -> int:
+    if math.isnan(value):
+        raise NullValueError("NaN is not a value", code="E201", hint='leave the row out, or load with nulls="drop"')
+    bits: int = struct.unpack("<q", struct.pack("<d", value + 0.0))[0]
+    return bits if bits >= 0 else bits ^ INT64_MAX
+
+
+# ── one value ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+def encode_scalar(type: Type, value: object, dictionary: Interning) -> int:
+    """The code of `value` in a column of `type`; a new string enters the dictionary.
+
+    Raises NullValueError (None, NaN), ValueTypeError (another type, or digits would be lost) or ValueRangeError.
+    """
+    if type.name == "str" and isinstance(value, str):
+        return dictionary.encode_one(value)
+    return _encode(type, value)
+
+
+def lookup_scalar(type: Type, value: object, dictionary: Interning) -> int | None:
+    """As `encode_scalar`, but leaves the dictionary alone: None for a string that no relation has ever held."""
+    if type.name == "str" and isinstance(value, str):
+        return dictionary.lookup(value)
+    return _encode(type, value)
+
+
+def decode_scalar(type: Type, code: int, dictionary: Interning) -> Any:
+    """The Python value of a code. Raises ValueRangeError for dates and timestamps that Python cannot hold (years 1 to 9999)."""
+    code = int(code)
+    if type.name == "str":
+        return dictionary.decode_one(code)
+    if type.name == "decimal":
+        return python_decimal.Decimal(f"{code}e-{type.scale}")  # whatever the context of the caller
+    if type.name == "float":
+        return struct.unpack("<d", struct.pack("<q", code if code >= 0 else code ^ INT64_MAX))[0]
+    try:
+        if type.name == "date":
+            return datetime.date.fromordinal(code + _EPOCH_DAY)
+        if type.name == "timestamp":
+            return _EPOCH + datetime.timedelta(microseconds=code)
+    except (ValueError, OverflowError):
+        raise ValueRangeError(f"{type} code {code} lies outside the years 1 to 9999 that Python can show") from None
+    return bool(code) if type.name == "bool" else code
+
+
+def _encode(type: Type, value: object) -> int:
+    """The code of a value of any type but str."""
+    value = plain(value)
+    if value is None:
+        raise NullValueError("NULL is not a value", hint='leave the row out, or load with nulls="drop"')
+    if type.name == "int" and isinstance(value, int) and not isinstance(value, bool):
+        return _in_range(type, value, INT64_MIN, INT64_MAX)
+    if type.name == "bool" and isinstance(value, bool):
+        return int(value)
+    if type.name == "float" and isinstance(value, (float, int)) and not isinstance(value, bool):
+        return _float_code(value if isinstance(value, float) else _exact_float(value))
+    if type.name == "timestamp" and isinstance(value, datetime.datetime):
+        return _timestamp_code(value)
+    if type.name == "date" and isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
+        return value.toordinal() - _EPOCH_DAY
+    if type.name == "decimal" and isinstance(value, (python_decimal.Decimal, int)) and not isinstance(value, bool):
+        return _decimal_code(type, python_decimal.Decimal(value))
+    raise ValueTypeError(f"expected {type}, found {value!r} ({value.__class__.__name__})", hint=_remedy(type, value))
+
+
+# ── parts of _encode ──────────────────────────────────────────────────────────────────────────────────────────────────
+def _in_range(type: Type, code: int, low: int, high: int) -> int:
+    if not low <= code <= high:
+        raise ValueRangeError(f"{code} is outside the range of {type}, {low} … {high}")
+    return code
+
+
+def _exact_float(value: int) -> float:
+    """An integer literal in a float column is welcome while it loses nothing."""
+    try:
+        if (converted := float(value)) == value:
+            return converted
+    except OverflowError:
+        pass
+    raise ValueTypeError(f"the integer {value} has no exact float", hint="write it as a float, or make the column int or decimal")
+
+
+def _timestamp_code(value: datetime.datetime) -> int:
+    if value.tzinfo is not None:
+        hint = "convert to one zone and drop it: value.astimezone(datetime.timezone.utc).replace(tzinfo=None)"
+        raise ValueTypeError(f"timestamps have no time zone, found {value.isoformat()!r}", hint=hint)
+    if getattr(value, "nanosecond", 0):  # pandas.Timestamp
+        raise ValueTypeError(f"timestamps hold microseconds, found {value}", hint='round it first: value.round("us")')
+    return (value - _EPOCH) // _MICROSECOND
+
+
+def _decimal_code(type: Type, value: python_decimal.Decimal) -> int:
+    if value.is_nan():
+        raise NullValueError("NaN is not a value", code="E201", hint='leave the row out, or load with nulls="drop"')
+    precision, scale = type.precision or 0, type.scale or 0
+    if not value.is_finite() or (value and value.adjusted() >= precision - scale):
+        raise ValueRangeError(f"{value} is outside the range of {type}")
+    sign, digits, exponent = value.as_tuple()
+    shift = int(exponent) + scale
+    magnitude = int("".join(map(str, digits)))
+    if shift < 0:
+        magnitude, rest = divmod(magnitude, 10 ** min(-shift, len(digits) + 1))
+        if rest:
+            raise ValueTypeError(f"{value} has more than the {scale} decimal places of {type}", hint="round it first: value.quantize(…)")
+    elif magnitude:
+        magnitude *= 10**shift
+    return -magnitude if sign else magnitude
+
+
+def _remedy(type: Type, value: object) -> str | None:
+    """What to write instead, for the clashes people meet."""
+    if type.name == "str":
+        return "convert it with str(…)"
+    if type.name == "int" and isinstance(value, (bool, float)):
+        return f"convert it with int(…), or declare the column {'bool' if isinstance(value, bool) else 'float'}"
+    if type.name == "date" and isinstance(value, datetime.datetime):
+        return "take value.date(), or declare the column timestamp"
+    if type.name == "timestamp" and isinstance(value, datetime.date):
+        return "give the time too: datetime.datetime(…), or declare the column date"
+    if type.name == "decimal" and isinstance(value, float):
+        return "make it a decimal.Decimal from text: Decimal(str(value)).quantize(…)"
+    return None
+
+
+def type_of_value(value: object) -> Type:
+    """The type of one Python value; a decimal gets its own digits as precision and scale. Raises ValueTypeError."""
+    value = plain(value)
+    if isinstance(value, python_decimal.Decimal) and value.is_finite():
+        _, digits, exponent = value.as_tuple()
+        scale = max(0, -int(exponent))
+        return decimal(max(1, scale, len(digits) + max(0, int(exponent))), scale)
+    for base in type(value).__mro__:
+        if base in _OF_PYTHON:
+            return _OF_PYTHON[base]
+    raise ValueTypeError(f"{value!r} ({type(value).__name__}) is not a value of any column type")
+
+
+
+
+def plain(value: object) -> object:
+    """A NumPy scalar as the Python value it stands for, where that loses nothing; everything else as it is. NaT is None."""
+    if type(value).__name__ in ("NaTType", "NAType") and type(value).__module__.startswith("pandas."):
+        return None
+    if not isinstance(value, np.generic):
+        return value
+    if not isinstance(value, np.datetime64):
+        return value.item()
+    if np.isnat(value):
+        return None
+    if np.datetime_data(value.dtype)[0] == "D":
+        return value.item()
+    exact = value.astype("datetime64[us]")
+    return exact.item() if exact == value and isinstance(exact.item(), datetime.datetime) else value
