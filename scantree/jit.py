@@ -67,7 +67,7 @@ def inlined(function: Function) -> Function:
 
 # ── unchecked loads and stores on a one-dimensional int64 array ───────────────────────────────────────────────────────
 @intrinsic
-def _load(typingctx: Any, memory: Any, index: Any) -> Any:  # noqa: ARG001
+def _load(typingctx: Any, memory: Any, index: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
         return builder.load(builder.gep(array.data, [arguments[1]]))
@@ -76,7 +76,7 @@ def _load(typingctx: Any, memory: Any, index: Any) -> Any:  # noqa: ARG001
 
 
 @intrinsic
-def _store(typingctx: Any, memory: Any, index: Any, value: Any) -> Any:  # noqa: ARG001
+def _store(typingctx: Any, memory: Any, index: Any, value: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
         builder.store(arguments[2], builder.gep(array.data, [arguments[1]]))
@@ -97,18 +97,18 @@ def store(memory: Any, index: Any, value: Any) -> None:
 
 # Numba compares the argument lists of an overload and its implementation, annotations included: none on either.
 @overload(load)
-def _overload_load(memory, index):  # noqa: ANN001, ANN202, ARG001
+def _overload_load(memory, index):
     if _CHECKED:
         return lambda memory, index: memory[index]
     return lambda memory, index: _load(memory, index)
 
 
 @overload(store)
-def _overload_store(memory, index, value):  # noqa: ANN001, ANN202, ARG001
-    def checked(memory, index, value):  # noqa: ANN001, ANN202
+def _overload_store(memory, index, value):
+    def checked(memory, index, value):
         memory[index] = value
 
-    def unchecked(memory, index, value):  # noqa: ANN001, ANN202
+    def unchecked(memory, index, value):
         _store(memory, index, value)
 
     return checked if _CHECKED else unchecked
@@ -116,7 +116,7 @@ def _overload_store(memory, index, value):  # noqa: ANN001, ANN202, ARG001
 
 # ── floats and their bits ─────────────────────────────────────────────────────────────────────────────────────────────
 @intrinsic
-def _bits_to_float(typingctx: Any, bits: Any) -> Any:  # noqa: ARG001
+def _bits_to_float(typingctx: Any, bits: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.bitcast(arguments[0], ir.DoubleType())
 
@@ -124,7 +124,7 @@ def _bits_to_float(typingctx: Any, bits: Any) -> Any:  # noqa: ARG001
 
 
 @intrinsic
-def _float_to_bits(typingctx: Any, value: Any) -> Any:  # noqa: ARG001
+def _float_to_bits(typingctx: Any, value: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.bitcast(arguments[0], ir.IntType(64))
 
@@ -142,10 +142,10 @@ def float_to_bits(value: float) -> int:
 
 
 @overload(bits_to_float)
-def _overload_bits_to_float(bits):  # noqa: ANN001, ANN202, ARG001
+def _overload_bits_to_float(bits):
     return lambda bits: _bits_to_float(bits)
 
 
 @overload(float_to_bits)
-def _overload_float_to_bits(value):  # noqa: ANN001, ANN202, ARG001
+def _overload_float_to_bits(value):
     return lambda value: _float_to_bits(value)

@@ -1,0 +1,83 @@
+"""The arena: one reserved range of address space that holds the pages of many trees.
+
+Reserving costs nothing: the system gives memory when a page is first written. Pages that no tree references are reused, not returned.
+One thread at a time may change an arena (`lock`); any number may read.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import threading
+from collections import deque
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scantree.page_kernels import ARENA_HEADER, NEXT_WORD, WORDS_IN_USE, release
+
+Words = NDArray[np.int64]
+
+_WORD = 8
+_MAP_NORESERVE = 0x4000  # Linux; the mmap module does not name it
+
+
+def _default_reserve() -> int:
+    """Four times the machine's memory, at least 64 GiB: far more than can be used, so that it is never the limit that is met."""
+    try:
+        physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError):
+        physical = 0
+    return max(4 * physical, 64 << 30)
+
+
+def _map(reserve: int) -> mmap.mmap:
+    """An anonymous private mapping of `reserve` bytes, or of the largest half, quarter … of it that the system grants."""
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+    if os.uname().sysname == "Linux":
+        flags |= _MAP_NORESERVE
+    while True:
+        try:
+            return mmap.mmap(-1, reserve, flags=flags)
+        except (OSError, ValueError):
+            if reserve <= 1 << 28:
+                raise
+            reserve //= 2
+
+
+class Arena:
+    """Memory for trees. `memory` is the whole reserved range as int64 words, most of them never touched."""
+
+    def __init__(self, reserve_bytes: int | None = None) -> None:
+        self._mapping = _map(reserve_bytes or _default_reserve())
+        self.memory: Words = np.frombuffer(self._mapping, dtype=np.int64)
+        self.memory[NEXT_WORD] = ARENA_HEADER
+        self.lock = threading.RLock()
+        # Trees die at any time, in any thread, even inside a change: their roots wait here until the next change begins.
+        self._dead: deque[int] = deque()
+
+    @property
+    def bytes_in_use(self) -> int:
+        """Bytes in pages that some tree references, after dropping those of trees that died."""
+        with self.lock:
+            self.sweep()
+            return int(self.memory[WORDS_IN_USE]) * _WORD
+
+    @property
+    def bytes_touched(self) -> int:
+        """Bytes ever taken from the system: the high-water mark."""
+        return int(self.memory[NEXT_WORD]) * _WORD
+
+    def bury(self, root: int) -> None:
+        """Note that the owner of one reference to `root` is gone; safe from any thread and from finalizers."""
+        self._dead.append(root)
+
+    def sweep(self) -> None:
+        """Free what the dead trees alone referenced. Call with the lock held."""
+        while self._dead:
+            release(self.memory, self._dead.popleft())
+
+    def require(self, words: int) -> None:
+        """Raise MemoryError unless `words` more fit. Kernels do not check again."""
+        if int(self.memory[NEXT_WORD]) + words > self.memory.size:
+            raise MemoryError(f"the arena of {self.memory.size * _WORD >> 30} GiB cannot hold another {words * _WORD >> 20} MiB")

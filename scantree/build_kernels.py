@@ -1,0 +1,64 @@
+"""Bulk load: sorted rows to leaves, leaves to index levels, left to right. O(n).
+
+None of these checks for memory: the arena makes sure beforehand that the worst case fits.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scantree.jit import compiled, store
+from scantree.page_kernels import ENTRIES, FAN_CAPACITY, LEAF_CAPACITY, WIDTH, leaf_column, new_index, new_leaf, set_entry
+
+
+@compiled
+def write_leaf(memory, layout, data, first, last):
+    """A leaf of rows [first, last) of `data` (shape width × n)."""
+    leaf = new_leaf(memory, layout)
+    for column in range(layout[WIDTH]):
+        base = leaf_column(leaf, column)
+        for row in range(first, last):
+            store(memory, base + row - first, data[column, row])
+    memory[leaf + ENTRIES] = last - first
+    return leaf
+
+
+@compiled
+def write_index(memory, layout, pages, first, last, level):
+    """An index page over pages[first:last]."""
+    parent = new_index(memory, layout, level)
+    for i in range(first, last):
+        set_entry(memory, layout, parent, i - first, pages[i])
+    memory[parent + ENTRIES] = last - first
+    return parent
+
+
+@compiled
+def raise_levels(memory, layout, pages, level):
+    """Index levels over `pages` (which lie at `level`) until one page is left: (root, height)."""
+    fan = layout[FAN_CAPACITY]
+    while pages.size > 1:
+        level += 1
+        count = (pages.size + fan - 1) // fan
+        above = np.empty(count, np.int64)
+        for i in range(count):
+            above[i] = write_index(memory, layout, pages, pages.size * i // count, pages.size * (i + 1) // count, level)
+        pages = above
+    return pages[0], level
+
+
+@compiled
+def build(memory, layout, data, fill):
+    """A tree of the sorted, distinct rows in `data` (shape width × n), about `fill` rows a leaf: (root, height), (0, 0) without rows.
+
+    The root carries no reference yet.
+    """
+    rows = data.shape[1]
+    if rows == 0:
+        return 0, 0
+    fill = max(1, min(fill, layout[LEAF_CAPACITY]))
+    count = (rows + fill - 1) // fill
+    pages = np.empty(count, np.int64)
+    for i in range(count):
+        pages[i] = write_leaf(memory, layout, data, rows * i // count, rows * (i + 1) // count)
+    return raise_levels(memory, layout, pages, 0)

@@ -1,0 +1,58 @@
+"""Reading many rows: ranges and point look-ups."""
+
+from __future__ import annotations
+
+from scantree.jit import compiled, load
+from scantree.page_kernels import ENTRIES, KEYS, index_column, leaf_column
+from scantree.seek_kernels import SLOT_MASK, child_for, compare_leaf_row, leaf_at, next_leaf, window_end
+
+
+@compiled
+def read_rows(memory, root, height, first, last, out):
+    """Copy the rows in positions [first, last) to `out` (shape width × n, n their number). O(n + log)."""
+    position = first
+    row = 0
+    while row < out.shape[1]:
+        leaf = leaf_at(memory, root, height, position)
+        low = position & SLOT_MASK
+        high = window_end(memory, leaf, position, last)
+        for column in range(out.shape[0]):
+            base = leaf_column(leaf, column)
+            for slot in range(low, high):
+                out[column, row + slot - low] = load(memory, base + slot)
+        row += high - low
+        position = next_leaf(memory, root, height, position)
+
+
+@compiled
+def find_row(memory, root, height, layout, key, row):
+    """(leaf, slot) of the row with exactly this key, or (0, 0). O(log n)."""
+    if root == 0:
+        return 0, 0
+    keys = layout[KEYS]
+    page = root
+    for _ in range(height):
+        page = memory[index_column(page, 0) + child_for(memory, page, keys, key, row)]
+    low = 0
+    high = memory[page + ENTRIES]
+    while low < high:
+        middle = (low + high) >> 1
+        if compare_leaf_row(memory, page, middle, keys, key, row) < 0:
+            low = middle + 1
+        else:
+            high = middle
+    if low < memory[page + ENTRIES] and compare_leaf_row(memory, page, low, keys, key, row) == 0:
+        return page, low
+    return 0, 0
+
+
+@compiled
+def look_up(memory, root, height, layout, key, found, values):
+    """For each column of `key` (shape keys × n): found[i], and where found the value columns into `values` (shape values × n)."""
+    keys = layout[KEYS]
+    for row in range(key.shape[1]):
+        leaf, slot = find_row(memory, root, height, layout, key, row)
+        found[row] = leaf != 0
+        if leaf != 0:
+            for i in range(values.shape[0]):
+                values[i, row] = memory[leaf_column(leaf, keys + i) + slot]

@@ -1,0 +1,284 @@
+"""Sets of rows kept as columns: sorting, counting duplicates, and set operations on sorted distinct rows.
+
+Rows are a list of int64 arrays of one length, one per column; order is lexicographic from the first column. *Sorted distinct* rows ascend
+strictly. Results may share memory with the arguments, so treat both as read-only.
+
+A list of no columns cannot say how many rows it has. Functions with a `counts` array take the number of rows from it; the others accept
+no columns only where the answer does not depend on that number, and raise `ValueError` elsewhere. Callers keep a nullary relation as one
+constant column, or as a flag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from scantree.rows_kernels import locate_ascending, mark_common, merge_distinct, refine_ranges, refine_ties, run_sums
+
+Columns = Sequence[np.ndarray]
+
+_UNSORTED, _SORTED, _DISTINCT = range(3)
+_KEY_BITS = 63
+_GALLOP = 8
+"""A side this many times shorter than the other is searched for in it instead of merged with it."""
+
+
+# ── packing rows into one number ──────────────────────────────────────────────────────────────────────────────────────
+class _Packing(NamedTuple):
+    """How rows fit into one non-negative int64: the least value and the width in bits of every column."""
+
+    lows: list[int]
+    widths: list[int]
+
+    @property
+    def bits(self) -> int:
+        return sum(self.widths)
+
+    def pack(self, columns: Columns) -> np.ndarray:
+        key = columns[0] - self.lows[0]
+        for column, low, width in zip(columns[1:], self.lows[1:], self.widths[1:], strict=True):
+            key <<= width
+            key |= column - low
+        return key
+
+    def unpack(self, key: np.ndarray) -> list[np.ndarray]:
+        columns = []
+        shift = 0
+        for low, width in zip(reversed(self.lows), reversed(self.widths), strict=True):
+            column = key >> shift
+            column &= (1 << width) - 1
+            column += low
+            columns.append(column)
+            shift += width
+        return columns[::-1]
+
+
+def _packing(columns: Columns, spare: int = 0) -> _Packing | None:
+    """The packing of these (non-empty) columns, or None when they and `spare` more bits do not fit."""
+    lows = [int(column.min()) for column in columns]
+    widths = [(int(column.max()) - low).bit_length() for column, low in zip(columns, lows, strict=True)]
+    return _Packing(lows, widths) if sum(widths) + spare <= _KEY_BITS else None
+
+
+def _run_starts(key: np.ndarray) -> np.ndarray:
+    """Where a new value starts in a sorted, non-empty array."""
+    fresh = np.empty(len(key), dtype=bool)
+    fresh[0] = True
+    np.not_equal(key[1:], key[:-1], out=fresh[1:])
+    return np.flatnonzero(fresh)
+
+
+def _take(columns: Columns, positions: np.ndarray) -> list[np.ndarray]:
+    return [column.take(positions) for column in columns]
+
+
+def _dense_ranks(key: np.ndarray) -> np.ndarray:
+    """For each element the number of smaller distinct ones. An argsort and a scatter."""
+    order = np.argsort(key)
+    ordered = key.take(order)
+    ranks = np.empty(len(key), dtype=np.int64)
+    fresh = np.zeros(len(key), dtype=np.int64)
+    fresh[1:] = ordered[1:] != ordered[:-1]
+    ranks[order] = np.cumsum(fresh)
+    return ranks
+
+
+def _single_key(columns: Columns, spare: int = 0) -> np.ndarray:
+    """One int64 per row that orders and distinguishes rows as their columns do and leaves `spare` bits free.
+
+    Columns of wide range are replaced by their ranks where needed. Two ranks and a position always fit, for fewer than 2²¹ rows;
+    beyond, ranks of ranks are taken.
+    """
+    key = np.zeros(len(columns[0]), dtype=np.int64)
+    for column in columns:
+        pair = [key, column]
+        packing = _packing(pair, spare)
+        if packing is None:
+            pair = [key, _dense_ranks(column)]
+            packing = _packing(pair, spare) or _packing(pair)
+        if packing is None:
+            pair = [_dense_ranks(key), pair[1]]
+            packing = _packing(pair, spare) or _packing(pair)
+        if packing is None:
+            raise OverflowError(f"cannot rank {len(key)} rows in {_KEY_BITS} bits")
+        key = packing.pack(pair)
+        if packing.bits + spare > _KEY_BITS:
+            key = _dense_ranks(key)
+    return key
+
+
+# ── sorting ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+def _order_state(columns: Columns) -> int:
+    """Whether rows are unsorted, sorted, or sorted and distinct. Stops at the first pair of rows out of order."""
+    rows = len(columns[0]) if columns else 0
+    if rows < 2:
+        return _DISTINCT
+    tied = np.ones(rows - 1, dtype=bool)
+    for column in columns:
+        left = refine_ties(column, tied)
+        if left <= 0:
+            return _DISTINCT if left == 0 else _UNSORTED
+    return _SORTED
+
+
+def is_sorted_distinct(columns: Columns) -> bool:
+    """True when rows ascend strictly. O(n), less when an early pair does not."""
+    return _order_state(columns) == _DISTINCT
+
+
+def sort_order(columns: Columns) -> np.ndarray:
+    """The positions of the rows in ascending order; equal rows keep their order. O(n log n)."""
+    if not columns:
+        raise ValueError("rows without columns have no number to permute")
+    rows = len(columns[0])
+    if rows < 2 or _order_state(columns) != _UNSORTED:
+        return np.arange(rows, dtype=np.int64)
+    # The position rides along in the low bits: one vectorised sort of plain integers, and stable.
+    width = (rows - 1).bit_length()
+    key = _single_key(columns, spare=width)
+    key <<= width
+    key |= np.arange(rows, dtype=np.int64)
+    key.sort()
+    key &= (1 << width) - 1
+    return key
+
+
+def sort_rows(columns: Columns, *, unique: bool = True) -> list[np.ndarray]:
+    """The rows in ascending order, each once unless `unique` is False.
+
+    O(n) when already sorted; O(n log n) otherwise, and fastest when the columns' ranges take at most 63 bits together.
+    """
+    state = _order_state(columns)
+    if state == _DISTINCT or (state == _SORTED and not unique):
+        return list(columns)
+    if state == _SORTED:
+        return _take(columns, equal_runs(columns, len(columns)))
+    if len(columns) == 1:
+        key, packing = np.sort(columns[0]), None
+    elif packing := _packing(columns):
+        key = packing.pack(columns)
+        key.sort()
+    else:
+        ordered = _take(columns, sort_order(columns))
+        return _take(ordered, equal_runs(ordered, len(ordered))) if unique else ordered
+    if unique:
+        starts = _run_starts(key)
+        key = key if len(starts) == len(key) else key.take(starts)
+    return packing.unpack(key) if packing else [key]
+
+
+def sort_and_count(columns: Columns, counts: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
+    """The distinct rows in ascending order, and for each the sum of the counts of its occurrences.
+
+    Counts may be negative (changes); a row whose sum is 0 stays. `OverflowError` when a sum leaves int64. Rows may have no columns.
+    """
+    if len(counts) == 0:
+        return list(columns), counts
+    if not columns:
+        return [], _sum_runs(counts, np.zeros(1, dtype=np.int64))
+    state = _order_state(columns)
+    if state == _DISTINCT:
+        return list(columns), counts
+    if state == _UNSORTED:
+        columns, counts = _sort_with(columns, counts)
+    starts = equal_runs(columns, len(columns))
+    return _take(columns, starts), _sum_runs(counts, starts)
+
+
+def _sort_with(columns: Columns, payload: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
+    """Rows in ascending order and the payload of each; the payload of equal rows in any order."""
+    if packing := _packing([*columns, payload]):
+        key = packing.pack([*columns, payload])
+        key.sort()
+        *ordered, payload = packing.unpack(key)
+        return ordered, payload
+    order = sort_order(columns)
+    return _take(columns, order), payload.take(order)
+
+
+def _sum_runs(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    sums = np.empty(len(starts), dtype=np.int64)
+    if (run := run_sums(counts, starts, sums)) >= 0:
+        raise OverflowError(f"the counts of the {run + 1}th distinct row add up to a number outside 64 bits")
+    return sums
+
+
+def equal_runs(columns: Columns, width: int) -> np.ndarray:
+    """Where each run of equal first `width` columns starts, in rows sorted at least on those. O(n · width)."""
+    if not columns:
+        raise ValueError("rows without columns have no number to divide into runs")
+    rows = len(columns[0])
+    fresh = np.zeros(rows, dtype=bool)
+    fresh[:1] = True
+    for column in columns[:width]:
+        fresh[1:] |= column[1:] != column[:-1]
+    return np.flatnonzero(fresh)
+
+
+# ── sets of sorted distinct rows ──────────────────────────────────────────────────────────────────────────────────────
+def _matrix(columns: Columns) -> np.ndarray:
+    return np.ascontiguousarray(columns[0]).reshape(1, -1) if len(columns) == 1 else np.stack(list(columns))
+
+
+def _same_width(a: Columns, b: Columns) -> None:
+    if not a or len(a) != len(b):
+        raise ValueError(f"rows of {len(a)} and {len(b)} columns cannot be compared")
+
+
+def locate(rows: Columns, among: Columns) -> tuple[np.ndarray, np.ndarray]:
+    """Where each of `rows` (sorted) stands in `among` (sorted distinct), and whether it is there. O(m log n) for m rows.
+
+    The position is that of the row, or the one at which it would be inserted.
+    """
+    _same_width(rows, among)
+    low = np.empty(len(rows[0]), dtype=np.int64)
+    high = np.empty_like(low)
+    locate_ascending(among[0], rows[0], low, high)
+    for column, values in zip(among[1:], rows[1:], strict=True):
+        refine_ranges(column, values, low, high)
+    return low, high > low
+
+
+def contains(a: Columns, b: Columns) -> np.ndarray:
+    """For each row of `a`, whether it is one of `b`. O(n + m), or O(m log n) on top of the mask when one side is much smaller."""
+    _same_width(a, b)
+    size, other = len(a[0]), len(b[0])
+    if size * _GALLOP <= other:
+        return locate(a, b)[1]
+    marks = np.zeros(size, dtype=bool)
+    if other * _GALLOP <= size:
+        positions, found = locate(b, a)
+        marks[positions[found]] = True
+    else:
+        mark_common(_matrix(a), _matrix(b), marks)
+    return marks
+
+
+def difference(a: Columns, b: Columns) -> list[np.ndarray]:
+    """The rows of `a` that are not in `b`. Costs as `contains`."""
+    common = contains(a, b)
+    return _take(a, np.flatnonzero(~common)) if common.any() else list(a)
+
+
+def intersection(a: Columns, b: Columns) -> list[np.ndarray]:
+    """The rows in both. Costs as `contains`, on the smaller side."""
+    _same_width(a, b)
+    few, many = (a, b) if len(a[0]) <= len(b[0]) else (b, a)
+    return _take(few, np.flatnonzero(contains(few, many)))
+
+
+def union(a: Columns, b: Columns) -> list[np.ndarray]:
+    """The rows in either, each once. O(n + m), and a mere copy of the larger side when the other is much smaller."""
+    _same_width(a, b)
+    few, many = (a, b) if len(a[0]) <= len(b[0]) else (b, a)
+    if len(few[0]) == 0:
+        return list(many)
+    if len(few[0]) * _GALLOP <= len(many[0]):
+        positions, found = locate(few, many)
+        new = np.flatnonzero(~found)
+        return [np.insert(column, positions[new], values[new]) for column, values in zip(many, few, strict=True)]
+    out = np.empty((len(a), len(few[0]) + len(many[0])), dtype=np.int64)
+    size = merge_distinct(_matrix(few), _matrix(many), out)
+    return [column[:size] for column in out]

@@ -1,0 +1,142 @@
+"""Compiled passes over sorted rows. Every kernel takes whole columns and returns positions, marks or status codes; none raises.
+
+Kernels that compare rows of two sides take a matrix (columns × rows, one column contiguous), so that one compiled form serves every width;
+kernels that can work a column at a time take one column and refine what the columns before it left open.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scantree.jit import compiled
+
+INT64_MAX = 2**63 - 1
+INT64_MIN = -(2**63)
+
+
+@compiled
+def refine_ties(column: np.ndarray, tied: np.ndarray) -> int:
+    """Compare neighbours that the columns before this one left tied; clear the ties that this column decides.
+
+    `tied[i]` speaks of rows i and i + 1. Returns the number of ties left, or -1 at the first pair that descends.
+    """
+    left = 0
+    for i in range(tied.shape[0]):
+        if tied[i]:
+            if column[i] > column[i + 1]:
+                return -1
+            if column[i] == column[i + 1]:
+                left += 1
+            else:
+                tied[i] = False
+    return left
+
+
+@compiled
+def _bound(column: np.ndarray, low: int, high: int, value: int, upper: bool) -> int:
+    """First position in [low, high) whose value is ≥ `value` (> when `upper`): gallops from `low`, then halves."""
+    step = 1
+    start = low
+    while start < high and (column[start] < value or (upper and column[start] == value)):
+        low = start + 1
+        start += step
+        step *= 2
+    high = min(start, high)
+    while low < high:
+        middle = (low + high) >> 1
+        if column[middle] < value or (upper and column[middle] == value):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@compiled
+def refine_ranges(column: np.ndarray, values: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
+    """Narrow each range [low[i], high[i]) of rows to those that have `values[i]` in this column, on which each range is sorted.
+
+    An emptied range stands where the value would go. O(log of the range) for each value.
+    """
+    for i in range(values.shape[0]):
+        first = _bound(column, low[i], high[i], values[i], False)
+        high[i] = _bound(column, first, high[i], values[i], True)
+        low[i] = first
+
+
+@compiled
+def locate_ascending(column: np.ndarray, values: np.ndarray, low: np.ndarray, high: np.ndarray) -> None:
+    """As `refine_ranges` with all ranges the whole column and `values` ascending: each search starts where the last one ended."""
+    at = 0
+    rows = column.shape[0]
+    for i in range(values.shape[0]):
+        at = _bound(column, at, rows, values[i], False)
+        low[i] = at
+        high[i] = _bound(column, at, rows, values[i], True)
+
+
+@compiled
+def _compare(a: np.ndarray, i: int, b: np.ndarray, j: int) -> int:
+    """Row i of `a` against row j of `b`: negative, zero or positive."""
+    for c in range(a.shape[0]):
+        if a[c, i] != b[c, j]:
+            return -1 if a[c, i] < b[c, j] else 1
+    return 0
+
+
+@compiled
+def mark_common(a: np.ndarray, b: np.ndarray, marks: np.ndarray) -> None:
+    """Set `marks[i]` for every row i of `a` that is a row of `b`; both sorted and distinct. O(n + m)."""
+    i = 0
+    j = 0
+    while i < a.shape[1] and j < b.shape[1]:
+        order = _compare(a, i, b, j)
+        if order == 0:
+            marks[i] = True
+        i += order <= 0
+        j += order >= 0
+
+
+@compiled
+def merge_distinct(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> int:
+    """Write the sorted union of two sorted distinct sides to `out`; returns its number of rows. O(n + m)."""
+    i = 0
+    j = 0
+    size = 0
+    while i < a.shape[1] or j < b.shape[1]:
+        order = -1
+        if i == a.shape[1]:
+            order = 1
+        elif j < b.shape[1]:
+            order = _compare(a, i, b, j)
+        for c in range(out.shape[0]):
+            out[c, size] = a[c, i] if order <= 0 else b[c, j]
+        i += order <= 0
+        j += order >= 0
+        size += 1
+    return size
+
+
+@compiled
+def run_sums(values: np.ndarray, starts: np.ndarray, sums: np.ndarray) -> int:
+    """Sum each run of `values`; run r is [starts[r], starts[r + 1]). Returns -1, or the first run whose sum leaves int64.
+
+    A running total may leave the range and come back, so the high half is counted apart.
+    """
+    for run in range(starts.shape[0]):
+        end = starts[run + 1] if run + 1 < starts.shape[0] else values.shape[0]
+        total = np.int64(0)
+        wraps = 0
+        for i in range(starts[run], end):
+            value = values[i]
+            if value > 0 and total > INT64_MAX - value:
+                total = (total - INT64_MAX - 1) + (value - INT64_MAX - 1)
+                wraps += 1
+            elif value < 0 and total < INT64_MIN - value:
+                total = (total + INT64_MAX + 1) + (value + INT64_MAX + 1)
+                wraps -= 1
+            else:
+                total += value
+        if wraps != 0:
+            return run
+        sums[run] = total
+    return -1
