@@ -1,0 +1,47 @@
+"""What aggregates make of the values of one group."""
+
+from __future__ import annotations
+
+import decimal
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+from tests.reference.terms import Value, checked
+
+Arguments = Sequence[tuple[Value, ...]]
+UserFold = Callable[[Arguments], Value]
+
+
+def _sum(values: list[Value]) -> Value:
+    if any(isinstance(value, float) for value in values):
+        return math.fsum(values)  # type: ignore[arg-type]
+    return sum(values[1:], values[0])  # type: ignore[call-overload]
+
+
+def _mean(values: list[Value]) -> float:
+    total = _sum(values)
+    if isinstance(total, decimal.Decimal):
+        return float(total / len(values))
+    return total / len(values)  # type: ignore[operator]
+
+
+def _concatenation(rows: Arguments) -> str:
+    """Rows are (text, separator, order keys…): ascending by the keys, then by the text."""
+    ordered = sorted(rows, key=lambda row: (row[2:], row[0]))
+    separator = str(rows[0][1]) if len(rows[0]) > 1 else ""
+    return separator.join(str(row[0]) for row in ordered)
+
+
+def fold(function: str, rows: Arguments, users: Mapping[str, UserFold]) -> Value | None:
+    """The aggregate over the argument tuples of all assignments of a group; None where an empty group has no result."""
+    if function == "count":
+        return len(rows)
+    if not rows:
+        return 0 if function == "sum" else None
+    if function in users:
+        return users[function](rows)
+    if function == "concat":
+        return _concatenation(rows)
+    values = [row[0] for row in rows]
+    of_values: dict[str, Callable[[list[Value]], Value]] = {"sum": _sum, "mean": _mean, "min": min, "max": max}  # type: ignore[dict-item]
+    return checked(of_values[function](values))

@@ -1,0 +1,191 @@
+"""The satisfying assignments of a body, by nested loops in an order in which every literal finds its inputs bound.
+
+A name inside `!( … )`, an aggregate or one branch of a disjunction means the variable of the enclosing body when that body has it, and is a
+variable of its own otherwise. Each `_` is a variable of its own.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import reduce
+
+from lftj.syntax import tree
+from tests.reference.aggregates import UserFold, fold
+from tests.reference.terms import COMPARISONS, Env, Value, value_of, variables_of
+
+Facts = Mapping[str, set[tuple[Value, ...]]]
+Step = Callable[[Env], Iterable[Env]]
+Names = frozenset[str]
+
+NONE: Names = frozenset()
+_fresh = itertools.count()
+
+
+def direct(literals: Iterable[tree.Literal]) -> Names:
+    """The variables of this body itself: of its atoms and comparisons, and those that every branch of a disjunction has."""
+    names: set[str] = set()
+    for literal in literals:
+        match literal:
+            case tree.Atom():
+                names.update(*map(variables_of, literal.terms))
+            case tree.Comparison():
+                names |= variables_of(literal.left) | variables_of(literal.right)
+            case tree.Disjunction():
+                names |= reduce(frozenset.__and__, (direct(branch.literals) for branch in literal.branches))
+    return frozenset(names)
+
+
+def mentioned(node: object) -> Names:
+    """Every variable name in a literal or term, at any depth."""
+    if isinstance(node, tree.Variable):
+        return frozenset({node.name})
+    if isinstance(node, tuple):
+        return frozenset().union(*map(mentioned, node))
+    return mentioned(tuple(vars(node).values())) if isinstance(node, tree.Node) else frozenset()
+
+
+def flatten(literals: Iterable[tree.Literal]) -> Iterator[tree.Literal]:
+    """Give wildcards names; move expressions out of atoms and aggregates out of expressions, into equations of new variables."""
+    for literal in literals:
+        if not isinstance(literal, tree.Atom | tree.Comparison):
+            yield literal
+            continue
+        equations: list[tree.Comparison] = []
+        if isinstance(literal, tree.Atom):
+            yield tree.Atom(literal.relation, tuple(_flat(term, equations, False) for term in literal.terms))
+        else:
+            yield tree.Comparison(literal.operator, _flat(literal.left, equations, True), _flat(literal.right, equations, True))
+        yield from equations
+
+
+def _flat(term: tree.Term, equations: list[tree.Comparison], calls: bool) -> tree.Term:
+    if isinstance(term, tree.Variable | tree.Constant):
+        return term
+    if calls and isinstance(term, tree.Call):
+        return tree.Call(term.functor, tuple(_flat(arg, equations, True) for arg in term.args))
+    new = tree.Variable(f"#{next(_fresh)}")
+    if isinstance(term, tree.Call):
+        term = _flat(term, equations, True)
+    if not isinstance(term, tree.Wildcard):
+        equations.append(tree.Comparison("=", new, term))
+    return new
+
+
+class BodyPlan:
+    """One body, given which variables are bound before it (`bound`) and which names the bodies around it have (`scope`)."""
+
+    def __init__(self, body: tree.Body, facts: Facts, users: Mapping[str, UserFold], bound: Names = NONE, scope: Names = NONE):
+        self.facts, self.users, self.bound = facts, users, bound
+        waiting = list(flatten(body.literals))
+        self.scope = scope | direct(waiting)
+        self.steps: list[Step] = []
+        while waiting:
+            literal, step, names = self._next(waiting)
+            waiting.remove(literal)
+            self.steps.append(step)
+            self.bound |= names
+
+    def solve(self, env: Env) -> list[Env]:
+        """The distinct extensions of `env` that satisfy the body."""
+        envs = [env]
+        for step in self.steps:
+            envs = [after for before in envs for after in step(before)]
+        return list({tuple(sorted(found.items(), key=lambda item: item[0])): found for found in envs}.values())
+
+    def _next(self, waiting: list[tree.Literal]) -> tuple[tree.Literal, Step, Names]:
+        """Tests that need no arithmetic first, arithmetic last: what a later literal rejects shall not fail in arithmetic."""
+        for literal in sorted(waiting, key=_urgency):
+            made = self._step(literal)
+            if made is not None:
+                return literal, *made
+        raise AssertionError(f"unsafe body: nothing binds the variables of {waiting}")
+
+    def _step(self, literal: tree.Literal) -> tuple[Step, Names] | None:
+        match literal:
+            case tree.Truth(value=value):
+                return (lambda env: [env] if value else []), NONE
+            case tree.Atom(relation=relation, args=terms):
+                return (lambda env: _matches(self.facts.get(relation, set()), terms, env)), direct([literal])
+            case tree.Negation(body=body):
+                return self._negation(body)
+            case tree.Disjunction():
+                return self._disjunction(literal)
+            case tree.Comparison(operator="=", left=tree.Variable(name=name), right=tree.Aggregate() as aggregate):
+                return self._aggregate(name, aggregate)
+            case tree.Comparison():
+                return self._comparison(literal)
+        return None
+
+    def _inner(self, body: tree.Body) -> BodyPlan | None:
+        """The plan of a nested body; None while variables that it shares with the bodies around it are unbound."""
+        shared = self.scope & mentioned(body)
+        return BodyPlan(body, self.facts, self.users, self.bound, self.scope) if shared <= self.bound else None
+
+    def _negation(self, body: tree.Body) -> tuple[Step, Names] | None:
+        inner = self._inner(body)
+        return inner and ((lambda env: [] if inner.solve(env) else [env]), NONE)
+
+    def _aggregate(self, name: str, aggregate: tree.Aggregate) -> tuple[Step, Names] | None:
+        targets = () if aggregate.target is None else (aggregate.target,)
+        equations: list[tree.Comparison] = []
+        flat = tuple(_flat(target, equations, True) for target in targets)
+        inner = self._inner(tree.Body((*aggregate.body.literals, *equations)))
+        if inner is None:
+            return None
+
+        def step(env: Env) -> list[Env]:
+            rows = [tuple(value_of(target, found) for target in flat) for found in inner.solve(env)]
+            result = fold(aggregate.function, rows, self.users)
+            return [] if result is None else [{**env, name: result}]
+
+        return step, frozenset({name})
+
+    def _disjunction(self, literal: tree.Disjunction) -> tuple[Step, Names] | None:
+        new = direct([literal])
+        if not (self.scope & mentioned(literal)) - self.bound <= new:
+            return None
+        branches = [BodyPlan(branch, self.facts, self.users, self.bound, self.scope) for branch in literal.branches]
+        kept = self.bound | new
+
+        def step(env: Env) -> list[Env]:
+            found = [{name: each[name] for name in kept} for branch in branches for each in branch.solve(env)]
+            return [dict(items) for items in {frozenset(each.items()) for each in found}]
+
+        return step, new
+
+    def _comparison(self, literal: tree.Comparison) -> tuple[Step, Names] | None:
+        left, right, test = literal.left, literal.right, COMPARISONS[literal.operator]
+        unbound = (variables_of(left) | variables_of(right)) - self.bound
+        if not unbound:
+            return (lambda env: [env] if test(value_of(left, env), value_of(right, env)) else []), NONE
+        if literal.operator != "=":
+            return None
+        for target, source in ((left, right), (right, left)):
+            if isinstance(target, tree.Variable) and target.name in unbound and variables_of(source) <= self.bound:
+                return (lambda env, name=target.name, source=source: [{**env, name: value_of(source, env)}]), frozenset({target.name})
+        return None
+
+
+def _urgency(literal: tree.Literal) -> int:
+    match literal:
+        case tree.Comparison(left=left, right=right):
+            return 4 if isinstance(left, tree.Call) or isinstance(right, tree.Call) else 0 if not isinstance(right, tree.Aggregate) else 3
+        case tree.Atom():
+            return 1
+        case tree.Disjunction():
+            return 2
+        case tree.Negation():
+            return 3
+    return 0
+
+
+def _matches(rows: Iterable[tuple[Value, ...]], terms: tuple[tree.Term, ...], env: Env) -> Iterator[Env]:
+    for row in rows:
+        found = dict(env)
+        for term, value in zip(terms, row, strict=True):
+            expected = found.setdefault(term.name, value) if isinstance(term, tree.Variable) else value_of(term, env)
+            if expected != value:
+                break
+        else:
+            yield found

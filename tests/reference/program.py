@@ -1,0 +1,132 @@
+"""Whole programs: strata by counting levels, each run to its fixpoint by evaluating every rule again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from lftj.syntax import tree
+from tests.reference.aggregates import UserFold, fold
+from tests.reference.bodies import BodyPlan
+from tests.reference.terms import Env, Value, checked, value_of
+
+Row = tuple[Value, ...]
+
+
+class NotStratified(ValueError):
+    """Negation or an aggregate inside a cycle."""
+
+
+class FunctionConflict(ValueError):
+    """Two rows of a function or a keyed relation agree on the key and differ in the rest."""
+
+
+def reads(node: object, strict: bool = False) -> set[tuple[str, bool]]:
+    """The relations a body reads, each with whether it must be complete before (under negation or an aggregate)."""
+    if isinstance(node, tree.Atom):
+        return {(node.relation, strict), *reads(node.terms, strict)}
+    if isinstance(node, tuple):
+        return {found for each in node for found in reads(each, strict)}
+    if isinstance(node, tree.Negation | tree.Aggregate):
+        strict = True
+    return reads(tuple(vars(node).values()), strict) if isinstance(node, tree.Node) else set()
+
+
+def levels(rules: list[tree.Rule]) -> dict[str, int]:
+    """The least level of each head such that strict reads come from lower levels. Raises NotStratified."""
+    edges = set()
+    for rule in rules:
+        for head in rule.heads:
+            aggregated = any(isinstance(term, tree.HeadAggregate) for term in head.terms)
+            edges |= {(head.relation, read, strict) for read, strict in reads((rule.body, head.terms), aggregated)}
+    level = {name: 0 for edge in edges for name in edge[:2]} | {head.relation: 0 for rule in rules for head in rule.heads}
+    for _ in range(len(level) + 1):
+        before = dict(level)
+        for head, read, strict in edges:
+            level[head] = max(level[head], level[read] + strict)
+        if level == before:
+            return level
+    raise NotStratified("a relation depends on itself through negation or an aggregate")
+
+
+class HeadRule:
+    """One head of one rule: from the assignments of the body to rows."""
+
+    def __init__(self, head: tree.Atom, rule: tree.Rule, facts: Mapping[str, set[Row]], users: Mapping[str, UserFold]):
+        self.head, self.users = head, users
+        names = tuple(tree.Variable(f"#head{column}") for column in range(len(head.terms)))
+        extra = [tree.Comparison("=", n, t) for n, t in zip(names, head.terms, strict=True) if not isinstance(t, tree.HeadAggregate)]
+        self.terms = tuple(t if isinstance(t, tree.HeadAggregate) else n for n, t in zip(names, head.terms, strict=True))
+        self.plan = BodyPlan(tree.Body((*rule.body.literals, *extra)), facts, users)
+
+    def rows(self) -> set[Row]:
+        """All head rows that the present facts give."""
+        groups: dict[Row, list[Env]] = {}
+        for env in self.plan.solve({}):
+            key = tuple(value_of(term, env) for term in self.terms if isinstance(term, tree.Variable))
+            groups.setdefault(key, []).append(env)
+        return {self._row(key, envs) for key, envs in groups.items()}
+
+    def _row(self, key: Row, envs: list[Env]) -> Row:
+        plain = iter(key)
+        row = []
+        for term in self.terms:
+            if isinstance(term, tree.HeadAggregate):
+                row.append(fold(term.function, [tuple(value_of(arg, env) for arg in term.args) for env in envs], self.users))
+            else:
+                row.append(next(plain))
+        return tuple(row)
+
+
+def _float_columns(clauses: Iterable[tree.Clause]) -> dict[str, list[bool]]:
+    clauses = list(clauses)
+    base = {clause.name: clause.base for clause in clauses if isinstance(clause, tree.TypeAlias)}
+
+    def is_float(name: str) -> bool:
+        return is_float(base[name]) if name in base else name == "float"
+
+    return {each.name: [is_float(column.type) for column in each.columns] for each in clauses if isinstance(each, tree.Declaration)}
+
+
+def check_keys(relations: Mapping[str, set[Row]], keys: Mapping[str, tuple[int, ...]]) -> None:
+    """Raise FunctionConflict where a key has two rows."""
+    for name, columns in keys.items():
+        if len({tuple(row[column] for column in columns) for row in relations.get(name, ())}) < len(relations.get(name, ())):
+            raise FunctionConflict(name)
+
+
+def evaluate(
+    program: tree.ParsedProgram | Iterable[tree.Clause],
+    facts: Mapping[str, Iterable[Row]],
+    *,
+    keys: Mapping[str, tuple[int, ...]] | None = None,
+    users: Mapping[str, UserFold] | None = None,
+) -> dict[str, set[Row]]:
+    """All relations, given and derived. `keys` holds key columns beside those of functions that the program declares.
+
+    Raises ArithmeticFailure, FunctionConflict, NotStratified.
+    """
+    clauses = program.clauses if isinstance(program, tree.ParsedProgram) else tuple(program)
+    rules = [clause for clause in clauses if isinstance(clause, tree.Rule)]
+    declared = {clause.name: clause for clause in clauses if isinstance(clause, tree.Declaration)}
+    floats = _float_columns(clauses)
+    all_keys = {name: tuple(range(len(each.columns) - 1)) for name, each in declared.items() if each.functional} | dict(keys or {})
+
+    def stored(name: str, row: Row) -> Row:
+        width = floats.get(name, [False] * len(row))
+        return tuple(checked(float(value) if real else value) for value, real in zip(row, width, strict=True))
+
+    level = levels(rules)
+    relations: dict[str, set[Row]] = {name: set() for name in [*declared, *level]}
+    relations |= {name: {stored(name, row) for row in rows} for name, rows in facts.items()}
+    heads = [(level[head.relation], HeadRule(head, rule, relations, users or {})) for rule in rules for head in rule.heads]
+    for stratum in sorted(set(level.values())):
+        now = [rule for number, rule in heads if number == stratum]
+        while True:
+            derived = {(rule.head.relation, stored(rule.head.relation, row)) for rule in now for row in rule.rows()}
+            new = [(name, row) for name, row in derived if row not in relations[name]]
+            if not new:
+                break
+            for name, row in new:
+                relations[name].add(row)
+    check_keys(relations, all_keys)
+    return relations

@@ -1,0 +1,166 @@
+"""The second opinion: a conjunctive rule as one SQL query, run by DuckDB.
+
+Negation becomes NOT EXISTS, a body aggregate a correlated subquery. Disjunctions, recursion and functors on strings are left to the sets
+and loops next door; integer arithmetic, comparisons, constants, repeated variables, `_` and head aggregates are here.
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import itertools
+from collections.abc import Iterable, Mapping
+
+import duckdb
+
+from lftj.syntax import tree
+from tests.reference.bodies import mentioned
+from tests.reference.terms import Value, variables_of
+
+SQL_TYPES = {"int": "BIGINT", "float": "DOUBLE", "str": "VARCHAR", "bool": "BOOLEAN", "date": "DATE", "decimal(8,2)": "DECIMAL(8,2)"}
+OPERATORS = {"+": "+", "-": "-", "*": "*", "/": "//", "%": "%"}
+FUNCTIONS = {"min": "least", "max": "greatest", "band": "&", "bor": "|"}
+AGGREGATES = {"sum": "sum", "min": "min", "max": "max", "mean": "avg"}
+
+Names = Mapping[str, str]
+
+
+def literal(value: Value) -> str:
+    """A constant in SQL, with its type."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case str():
+            quoted = value.replace("'", "''")
+            return f"'{quoted}'"
+        case float():
+            return f"{value!r}::DOUBLE"
+        case decimal.Decimal():
+            return f"{value}::DECIMAL(8,2)"
+        case datetime.date():
+            return f"DATE '{value}'"
+    return f"({value})::BIGINT"
+
+
+def expression(term: tree.Term, names: Names) -> str:
+    """A term in SQL, with the columns that the variables stand for."""
+    match term:
+        case tree.Constant(value=value):
+            return literal(value)
+        case tree.Variable(name=name):
+            return names[name]
+        case tree.Call(functor="neg", args=(arg,)):
+            return f"(-{expression(arg, names)})"
+        case tree.Call(functor=functor, args=args) if functor in FUNCTIONS:
+            inner = [expression(arg, names) for arg in args]
+            sign = FUNCTIONS[functor]
+            return f"({inner[0]} {sign} {inner[1]})" if sign in "&|" else f"{sign}({', '.join(inner)})"
+        case tree.Call(functor=functor, args=(left, right)):
+            return f"({expression(left, names)} {OPERATORS[functor]} {expression(right, names)})"
+    raise NotImplementedError(f"{term} in SQL")
+
+
+class Query:
+    """FROM and WHERE of one body; `names` maps each variable to the column that binds it."""
+
+    def __init__(self, body: tree.Body, names: Names, aliases: itertools.count[int]):
+        self.names, self.aliases = dict(names), aliases
+        self.tables: list[str] = []
+        self.tests: list[str] = []
+        self.later: list[tuple[str, tree.Term]] = []
+        atoms = [each for each in body.literals if isinstance(each, tree.Atom)]
+        for atom in atoms:
+            self._atom(atom)
+        for column, term in self.later:
+            self._equate(column, term)
+        self._rest([each for each in body.literals if not isinstance(each, tree.Atom)])
+
+    def _atom(self, atom: tree.Atom) -> None:
+        alias = f"t{next(self.aliases)}"
+        self.tables.append(f'"{atom.relation}" {alias}')
+        for column, term in enumerate(atom.terms):
+            self._equate(f"{alias}.c{column}", term)
+
+    def _equate(self, column: str, term: tree.Term) -> None:
+        if isinstance(term, tree.Variable) and term.name not in self.names:
+            self.names[term.name] = column
+        elif not isinstance(term, tree.Wildcard):
+            self.tests.append(f"{column} = {self.value(term)}")
+
+    def _rest(self, waiting: list[tree.Literal]) -> None:
+        comparisons = [each for each in waiting if isinstance(each, tree.Comparison)]
+        while comparisons:
+            ready = next(each for each in comparisons if self._ready(each, comparisons))
+            comparisons = [each for each in comparisons if each is not ready]
+            self._compare(ready.operator, ready.left, ready.right)
+        for each in waiting:
+            if isinstance(each, tree.Negation):
+                self.tests.append(f"NOT EXISTS ({Query(each.body, self.names, self.aliases).select('1')})")
+            elif isinstance(each, tree.Truth):
+                self.tests.append(str(each.value))
+            elif not isinstance(each, tree.Comparison):
+                raise NotImplementedError(f"{each} in SQL")
+
+    def _ready(self, each: tree.Comparison, waiting: list[tree.Comparison]) -> bool:
+        unbound = (variables_of(each.left) | variables_of(each.right)) - set(self.names)
+        if isinstance(each.right, tree.Aggregate):
+            others = [variables_of(side) for other in waiting if other is not each for side in (other.left, other.right)]
+            return not any(mentioned(each.right) & names - set(self.names) for names in others)
+        return not unbound or self._binds(each)
+
+    def _binds(self, each: tree.Comparison) -> bool:
+        free = [isinstance(side, tree.Variable) and side.name not in self.names for side in (each.left, each.right)]
+        other = each.right if free[0] else each.left
+        return each.operator == "=" and sum(free) == 1 and variables_of(other) <= set(self.names)
+
+    def _compare(self, operator: str, left: tree.Term, right: tree.Term) -> None:
+        for target, source in ((left, right), (right, left)):
+            if isinstance(target, tree.Variable) and target.name not in self.names:
+                self.names[target.name] = self.value(source)
+                if isinstance(source, tree.Aggregate):
+                    self.tests.append(f"{self.names[target.name]} IS NOT NULL")
+                return
+        self.tests.append(f"{self.value(left)} {operator} {self.value(right)}")
+
+    def value(self, term: tree.Term) -> str:
+        """A term in SQL; a body aggregate is a subquery of its own."""
+        if not isinstance(term, tree.Aggregate):
+            return expression(term, self.names)
+        inner = Query(term.body, self.names, self.aliases)
+        if term.function == "count":
+            return f"({inner.select('count(*)')})"
+        assert term.target is not None
+        result = f"{AGGREGATES[term.function]}({inner.value(term.target)})"
+        return f"({inner.select(f'coalesce({result}, 0)' if term.function == 'sum' else result)})"
+
+    def select(self, columns: str) -> str:
+        """The query with these columns."""
+        return f"SELECT {columns} FROM {', '.join(self.tables) or '(SELECT 1)'} WHERE {' AND '.join(self.tests) or 'true'}"
+
+
+def query(rule: tree.Rule) -> str:
+    """The SQL of a rule with one head."""
+    body = Query(rule.body, {}, itertools.count())
+    terms = rule.heads[0].terms
+    columns = []
+    for term in terms:
+        if isinstance(term, tree.HeadAggregate):
+            columns.append("count(*)" if term.function == "count" else f"{AGGREGATES[term.function]}({body.value(term.args[0])})")
+        else:
+            columns.append(body.value(term))
+    if not any(isinstance(term, tree.HeadAggregate) for term in terms):
+        return body.select(f"DISTINCT {', '.join(columns) or '1'}")
+    groups = [column for column, term in zip(columns, terms, strict=True) if not isinstance(term, tree.HeadAggregate)]
+    grouped = body.select(", ".join(columns)) + (f" GROUP BY {', '.join(groups)}" if groups else "")
+    return f"{grouped} HAVING count(*) > 0"
+
+
+def answer(rule: tree.Rule, types: Mapping[str, Iterable[str]], facts: Mapping[str, Iterable[tuple[Value, ...]]]) -> set[tuple[Value, ...]]:
+    """The rows of a rule over tables of these column types, from an in-memory database."""
+    with duckdb.connect() as base:
+        for name, columns in types.items():
+            listed = ", ".join(f"c{place} {SQL_TYPES[type_]}" for place, type_ in enumerate(columns))
+            base.execute(f'CREATE TABLE "{name}" ({listed})')
+            for row in facts.get(name, ()):
+                base.execute(f'INSERT INTO "{name}" VALUES ({", ".join(map(literal, row))})')
+        return set(base.execute(query(rule)).fetchall())
