@@ -1,0 +1,137 @@
+"""The operations desk: a workspace with the rules of `flights.dl`, to which days are committed one by one.
+
+Everything that the demo prints or draws is returned by these functions first, so that tests can check each number.
+"""
+
+from __future__ import annotations
+
+import datetime
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import lftj
+from lftj.demo import feed
+
+RULES = Path(__file__).parent / "flights.dl"
+VIEWS = (
+    "route_delay",
+    "day_delay",
+    "unregistered",
+    "unregistered_planes",
+    "leg",
+    "reach",
+    "earliest",
+    "only_by_connection",
+    "reachable",
+    "connections",
+    "linked",
+    "triangle",
+    "triangles_at",
+)
+Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Commit:
+    """One committed report: how many rows it brought, how many rows each view gained and lost, and what took how long.
+
+    `gained` and `lost` are keyed by view, in the order of `VIEWS`; a correction that changes a row counts once on each side.
+    """
+
+    day: datetime.date
+    version: int
+    flights: int
+    corrections: int
+    withdrawn: int
+    gained: dict[str, int]
+    lost: dict[str, int]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class DayFigure:
+    """What the views said of one day and airport in the evening of that day."""
+
+    day: datetime.date
+    origin: str
+    airports: int
+    connections: int
+    mean_delay: float
+
+
+@dataclass
+class Desk:
+    """A workspace being fed. `figures` grows by one row per airport and day."""
+
+    workspace: Any = field(default_factory=lambda: lftj.connect())
+    figures: list[DayFigure] = field(default_factory=list)
+
+    def load(self, last: datetime.date) -> Commit:
+        """Register the rules and load everything known in the evening of `last`, in one transaction."""
+        started = time.perf_counter()
+        with self.workspace.transaction() as tx:
+            tx.add_rules(RULES.read_text(encoding="utf-8"))
+            for relation, name in (("plane", "planes"), ("airline", "airlines"), ("airport", "airports")):
+                tx.insert(relation, feed.table(name))
+            report = feed.past(last)
+            _apply(tx, report)
+        return self._committed(tx, report, started)
+
+    def commit(self, day: datetime.date) -> Commit:
+        """Commit what `day` brings, as one transaction."""
+        report = feed.daily(day)
+        started = time.perf_counter()
+        with self.workspace.transaction() as tx:
+            _apply(tx, report)
+        return self._committed(tx, report, started)
+
+    def _committed(self, tx: Any, report: feed.Report, started: float) -> Commit:
+        seconds = time.perf_counter() - started
+        signs = {view: [row[-2] for row in tx.changes(view).fetchall()] for view in VIEWS}
+        self.figures.extend(self._figures(report.day))
+        return Commit(
+            day=report.day,
+            version=tx.version,
+            flights=len(report.flights),
+            corrections=len(report.corrections),
+            withdrawn=len(report.withdrawn),
+            gained={view: signs[view].count(1) for view in VIEWS},
+            lost={view: signs[view].count(-1) for view in VIEWS},
+            seconds=seconds,
+        )
+
+    def _figures(self, day: datetime.date) -> Iterator[DayFigure]:
+        of_day = {name: {row[1]: row[-1] for row in self.rows(name) if row[0] == day} for name in ("reachable", "connections", "day_delay")}
+        for origin, airports in sorted(of_day["reachable"].items()):
+            yield DayFigure(day, origin, airports, of_day["connections"].get(origin, 0), of_day["day_delay"][origin])
+
+    def rows(self, relation: str) -> list[Row]:
+        """All rows of a relation or view, sorted."""
+        return sorted(self.workspace[relation].fetchall())
+
+    def slowest_routes(self, count: int = 8, least_flights: int = 100) -> list[Row]:
+        """Rows of `route_delay` with at least `least_flights` flights, by falling mean delay."""
+        rows = [row for row in self.rows("route_delay") if row[3] >= least_flights]
+        return sorted(rows, key=lambda row: (-row[4], row[:3]))[:count]
+
+    def unregistered(self) -> list[Row]:
+        """(carrier, name, planes), the largest first."""
+        return sorted(self.rows("unregistered_planes"), key=lambda row: (-row[2], row[0]))
+
+    def triangles(self, count: int = 8) -> list[Row]:
+        """(airport, name, triangles), the largest first."""
+        return sorted(self.rows("triangles_at"), key=lambda row: (-row[2], row[0]))[:count]
+
+
+def _apply(tx: Any, report: feed.Report) -> None:
+    tx.insert("flight", report.flights, existing="error")
+    tx.insert("tail", report.tails)
+    tx.insert("delay", report.delays)
+    tx.upsert("delay", report.corrections)
+    tx.delete("flight", report.withdrawn, missing="error")
+    tx.delete("tail", report.withdrawn_tails, missing="error")
+    tx.insert("watched", report.watch)
+    tx.delete("watched", report.forget)
