@@ -179,8 +179,6 @@ def type_of_value(value: object) -> Type:
     raise ValueTypeError(f"{value!r} ({type(value).__name__}) is not a value of any column type")
 
 
-
-
 def plain(value: object) -> object:
     """A NumPy scalar as the Python value it stands for, where that loses nothing; everything else as it is. NaT is None."""
     if type(value).__name__ in ("NaTType", "NAType") and type(value).__module__.startswith("pandas."):

@@ -1,0 +1,103 @@
+"""Interning: one code for one string, whatever it came in, and the bytes of all strings in code order."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lftj.dictionary import Dictionary
+from lftj.errors import NullValueError, ValueTypeError
+
+TEXTS = st.lists(st.text(st.characters(exclude_categories=("Cs",)), max_size=6), max_size=30)
+
+
+@given(st.lists(TEXTS, max_size=4))
+def test_batches_keep_one_code_per_string(batches: list[list[str]]) -> None:
+    dictionary = Dictionary()
+    order: dict[str, int] = {}
+    for batch in batches:
+        for text in batch:
+            order.setdefault(text, len(order))
+        codes = dictionary.encode(batch)
+        assert codes.tolist() == [order[text] for text in batch]
+        assert codes.dtype == np.int64
+        assert dictionary.decode(codes).to_pylist() == batch
+    assert len(dictionary) == len(order)
+
+
+@given(TEXTS)
+def test_flat_holds_the_bytes_in_code_order(texts: list[str]) -> None:
+    dictionary = Dictionary()
+    dictionary.encode(texts)
+    offsets, data = dictionary.flat()
+    distinct = list(dict.fromkeys(texts))
+    assert data.tobytes() == "".join(distinct).encode()
+    assert [data[a:b].tobytes().decode() for a, b in itertools.pairwise(offsets)] == distinct
+    assert dictionary.lengths(np.arange(len(distinct))).tolist() == [len(text.encode()) for text in distinct]
+
+
+@given(st.sets(st.text(st.characters(exclude_categories=("Cs",)), max_size=4), max_size=20))
+def test_ranks_follow_code_points(texts: set[str]) -> None:
+    dictionary = Dictionary()
+    codes = dictionary.encode(list(texts))
+    by_rank = dict(zip(dictionary.ranks(codes).tolist(), texts, strict=True))
+    assert [by_rank[i] for i in range(len(texts))] == sorted(texts)
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int8(), pa.string())])
+def test_every_arrow_string_type(kind: pa.DataType) -> None:
+    array = pa.array(["b", "", "b", "é\t\n\0"]).cast(kind)
+    assert Dictionary().encode(array).tolist() == [0, 1, 0, 2]
+    assert Dictionary().encode(array.slice(1, 2)).tolist() == [0, 1]
+    assert Dictionary().encode(pa.chunked_array([array, array])).tolist() == [0, 1, 0, 2] * 2
+
+
+def test_views_handed_out_stay_valid_while_the_dictionary_grows() -> None:
+    dictionary = Dictionary()
+    dictionary.encode(["first", "second"])
+    offsets, data = dictionary.flat()
+    dictionary.encode([f"text {i}" for i in range(50_000)])
+    assert data[offsets[1] : offsets[2]].tobytes() == b"second"
+    assert len(offsets) == 3
+    assert dictionary.decode_one(50_001) == "text 49999"
+
+
+def test_lookup_adds_nothing() -> None:
+    dictionary = Dictionary()
+    assert dictionary.lookup("a") is None
+    assert "a" not in dictionary
+    assert dictionary.encode_one("a") == dictionary.lookup("a") == dictionary.encode_one("a") == 0
+    assert len(dictionary) == 1
+
+
+def test_refusals() -> None:
+    dictionary = Dictionary()
+    with pytest.raises(NullValueError, match="row 1: NULL"):
+        dictionary.encode(pa.array(["a", None]))
+    with pytest.raises(ValueTypeError, match="surrogates"):
+        dictionary.encode_one("\ud800")
+    with pytest.raises(IndexError):
+        dictionary.decode_one(0)
+    assert len(dictionary) == 0
+
+
+def test_threads_agree_on_codes() -> None:
+    dictionary = Dictionary()
+    found: list[np.ndarray] = [np.empty(0)] * 4
+
+    def work(i: int) -> None:
+        found[i] = np.concatenate([dictionary.encode([f"{k % 97}-{start}" for k in range(200)]) for start in range(20)])
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(np.array_equal(found[0], other) for other in found[1:])
+    assert len(dictionary) == 97 * 20
