@@ -1,0 +1,49 @@
+"""A snapshot of all relations: what a reader holds and what a commit replaces as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from lftj.program.normal_form import RelationSchema
+from lftj.storage.relation import RelationVersion
+
+BASE_SUFFIX = "#base"
+"""The base rows of a relation that also has rules live in a hidden relation of this suffix."""
+
+
+def base_name(relation: str) -> str:
+    """The name of the relation that holds the base rows of one that has rules."""
+    return relation + BASE_SUFFIX
+
+
+class Database(Mapping[str, RelationVersion]):
+    """An immutable mapping from name to relation, and a number that grows with every commit."""
+
+    __slots__ = ("_relations", "version")
+
+    def __init__(self, relations: Mapping[str, RelationVersion] | None = None, version: int = 0):
+        self._relations = dict(relations or {})
+        self.version = version
+
+    def __getitem__(self, name: str) -> RelationVersion:
+        return self._relations[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._relations)
+
+    def __len__(self) -> int:
+        return len(self._relations)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._relations
+
+    def schema(self, name: str) -> RelationSchema:
+        """The schema of a relation."""
+        return self._relations[name].schema
+
+    def replace(self, updates: Mapping[str, RelationVersion], *, drop: Iterable[str] = (), version: int | None = None) -> Database:
+        """This database with some relations new or replaced and others gone. O(number of relations), no row is touched."""
+        relations = self._relations | dict(updates)
+        for name in drop:
+            relations.pop(name, None)
+        return Database(relations, self.version if version is None else version)

@@ -1,0 +1,78 @@
+"""What changed: the rows a relation won and lost between two versions.
+
+Rows are lists of int64 code columns, as in `scantree.rows`. A nullary relation is stored with one column of zeros, and so are its changes;
+`stored_width` gives the number of columns that a relation of some arity has in storage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from scantree.rows import difference, sort_rows, union
+
+Columns = list[np.ndarray]
+
+
+def stored_width(arity: int) -> int:
+    """How many columns a relation of this arity has in storage: a nullary one has a single column of zeros."""
+    return max(1, arity)
+
+
+def no_rows(arity: int) -> Columns:
+    """Zero rows of a relation of this arity, as stored."""
+    return [np.empty(0, dtype=np.int64) for _ in range(stored_width(arity))]
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """A net change. `inserts` and `erases` are sorted distinct rows and share none; whoever makes a Delta by hand sees to that."""
+
+    inserts: Columns
+    erases: Columns
+
+    @staticmethod
+    def empty(arity: int) -> Delta:
+        """No change to a relation of this arity."""
+        return Delta(no_rows(arity), no_rows(arity))
+
+    @staticmethod
+    def insertion(rows: Sequence[np.ndarray]) -> Delta:
+        """The insertion of these rows, in any order, repeated or not. O(n log n)."""
+        return Delta(sort_rows(rows), [column[:0] for column in rows])
+
+    @staticmethod
+    def deletion(rows: Sequence[np.ndarray]) -> Delta:
+        """The deletion of these rows, in any order, repeated or not. O(n log n)."""
+        return Delta([column[:0] for column in rows], sort_rows(rows))
+
+    @property
+    def inserted(self) -> int:
+        """Number of rows won."""
+        return len(self.inserts[0])
+
+    @property
+    def erased(self) -> int:
+        """Number of rows lost."""
+        return len(self.erases[0])
+
+    def __len__(self) -> int:
+        return self.inserted + self.erased
+
+    def then(self, later: Delta) -> Delta:
+        """This change followed by `later`, where what `later` says about a row replaces what this one says. O(n + m)."""
+        if not len(self):
+            return later
+        if not len(later):
+            return self
+        inserts = union(difference(self.inserts, later.erases), later.inserts)
+        erases = union(difference(self.erases, later.inserts), later.erases)
+        return Delta(inserts, erases)
+
+    def reordered(self, order: Sequence[int]) -> Delta:
+        """The same change with its columns in another order, sorted anew. O(n log n)."""
+        if list(order) == list(range(len(self.inserts))):
+            return self
+        return Delta(sort_rows([self.inserts[i] for i in order]), sort_rows([self.erases[i] for i in order]))

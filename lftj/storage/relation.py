@@ -1,0 +1,151 @@
+"""One version of one relation: the same rows in as many key orders as the rules ask for.
+
+A key order is a permutation of the columns; its tree holds the rows with their columns permuted. The identity is always there;
+the others are built when first asked for, kept, and brought forward by each change, so that a commit of a few rows never costs O(n).
+A relation with a key also keeps, once a writer asked for it, an index from key to the other columns.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+import numpy as np
+
+from lftj.program.normal_form import RelationSchema
+from lftj.storage.delta import Columns, Delta, no_rows, stored_width
+from scantree.rows import contains, difference, sort_rows, union
+from scantree.tree import Arena, Tree
+
+Order = tuple[int, ...]
+
+
+class RelationVersion:
+    """An immutable set of rows. Any number of threads may read it; trees built on demand are added under a lock."""
+
+    __slots__ = ("_arena", "_key_index", "_lock", "_trees", "schema")
+
+    def __init__(self, schema: RelationSchema, arena: Arena, trees: dict[Order, Tree], key_index: Tree | None = None):
+        self.schema = schema
+        self._arena = arena
+        self._trees = trees
+        self._key_index = key_index
+        self._lock = threading.Lock()
+
+    @staticmethod
+    def build(schema: RelationSchema, arena: Arena, columns: Sequence[np.ndarray]) -> RelationVersion:
+        """A relation of these rows, in any order, repeated or not; one column of zeros for a nullary one. O(n log n), O(n) when sorted."""
+        tree = _build(arena, sort_rows(columns))
+        return RelationVersion(schema, arena, {_identity(schema): tree})
+
+    @staticmethod
+    def empty(schema: RelationSchema, arena: Arena) -> RelationVersion:
+        """A relation without rows. O(1)."""
+        return RelationVersion(schema, arena, {_identity(schema): Tree.empty(arena, stored_width(schema.arity))})
+
+    # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    @property
+    def identity(self) -> Tree:
+        """The tree whose key order is the order of the columns."""
+        return self._trees[_identity(self.schema)]
+
+    @property
+    def count(self) -> int:
+        """Number of rows. O(1)."""
+        return len(self.identity)
+
+    def columns(self) -> Columns:
+        """All rows in ascending order of their codes, as stored (a nullary relation has one column). O(n)."""
+        return self.identity.columns()
+
+    def contains(self, columns: Sequence[np.ndarray]) -> np.ndarray:
+        """For each of these rows (sorted) whether it is here. O(m log n)."""
+        return self.identity.contains(list(columns))
+
+    def tree(self, order: Order) -> Tree:
+        """The rows in this key order, a permutation of the columns. O(1) once it exists; the first call builds it in O(n log n)."""
+        order = order or _identity(self.schema)
+        if (tree := self._trees.get(order)) is None:
+            with self._lock:
+                if (tree := self._trees.get(order)) is None:
+                    columns = self.columns()
+                    tree = _build(self._arena, sort_rows([columns[i] for i in order]))
+                    self._trees = {**self._trees, order: tree}
+        return tree
+
+    def orders(self) -> tuple[Order, ...]:
+        """The key orders that exist now, the identity first."""
+        return tuple(self._trees)
+
+    def memory(self) -> dict[Order, int]:
+        """Bytes of the rows in each key order, without the pages' free room, which the arena's figures include."""
+        return {order: 8 * len(tree) * len(order) for order, tree in self._trees.items()}
+
+    # ── keys ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+    def key_index(self) -> Tree:
+        """Key columns to the other columns, both in ascending position. The rows must obey the key. First call O(n log n), then O(1)."""
+        if self._key_index is None:
+            with self._lock:
+                if self._key_index is None:
+                    key, rest = key_and_rest(self.schema)
+                    columns = self.columns()
+                    ordered = sort_rows([columns[i] for i in (*key, *rest)])
+                    self._key_index = Tree.build(self._arena, ordered[: len(key)], ordered[len(key) :])
+        return self._key_index
+
+    # ── change ────────────────────────────────────────────────────────────────────────────────────────────────────────
+    def apply(self, delta: Delta) -> RelationVersion:
+        """The relation after a net change; this version stays as it is.
+
+        O(δ log n) for every key order that exists. A change larger than the relation builds the identity anew and leaves the other
+        orders to be built on demand, which is cheaper then.
+        """
+        if not len(delta):
+            return self
+        if len(delta) > self.count:
+            rows = union(difference(self.columns(), delta.erases), delta.inserts)
+            return RelationVersion(self.schema, self._arena, {_identity(self.schema): _build(self._arena, rows)})
+        trees = {order: _moved(tree, delta.reordered(order)) for order, tree in self._trees.items()}
+        return RelationVersion(self.schema, self._arena, trees, self._moved_key_index(delta))
+
+    def _moved_key_index(self, delta: Delta) -> Tree | None:
+        if self._key_index is None:
+            return None
+        key, rest = key_and_rest(self.schema)
+        inserts = sort_rows([delta.inserts[i] for i in (*key, *rest)])
+        erased_keys = sort_rows([delta.erases[i] for i in key])
+        # Inserting a present key overwrites its values, so only keys that do not come back are erased.
+        kept = contains(erased_keys, inserts[: len(key)])
+        return self._key_index.apply(inserts, [column[~kept] for column in erased_keys])
+
+    def renamed(self, schema: RelationSchema) -> RelationVersion:
+        """The same rows and trees under another schema of the same columns. O(1)."""
+        return RelationVersion(schema, self._arena, self._trees, self._key_index if schema.key == self.schema.key else None)
+
+    def difference(self, old: RelationVersion) -> Delta:
+        """The net change from `old` to this version. O(δ log n) when one came from the other, as shared pages are skipped."""
+        if self.identity is old.identity:
+            return Delta.empty(self.schema.arity)
+        mine, theirs = self.columns(), old.columns()
+        return Delta(difference(mine, theirs), difference(theirs, mine))
+
+
+def key_and_rest(schema: RelationSchema) -> tuple[Order, Order]:
+    """The positions of the key columns and those of the others, both ascending."""
+    key = tuple(sorted(schema.key or range(schema.arity)))
+    return key, tuple(i for i in range(schema.arity) if i not in key)
+
+
+def _identity(schema: RelationSchema) -> Order:
+    return tuple(range(stored_width(schema.arity)))
+
+
+def _build(arena: Arena, rows: Columns) -> Tree:
+    return Tree.build(arena, rows) if len(rows[0]) else Tree.empty(arena, len(rows))
+
+
+def _moved(tree: Tree, delta: Delta) -> Tree:
+    return tree.apply(delta.inserts, delta.erases)
+
+
+__all__ = ["Order", "RelationVersion", "key_and_rest", "no_rows"]
