@@ -1,0 +1,107 @@
+"""What a transaction wants of one relation, before it commits.
+
+Operations are kept as they come and settled only when someone asks: a run of equal operations becomes one sort, so many one-row calls
+cost no more than one call with many rows. What is settled is a short stack of changes of growing size, the newest on top.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Literal
+
+import numpy as np
+
+from lftj.storage.delta import Columns, Delta, no_rows
+from lftj.storage.relation import RelationVersion, key_and_rest
+from scantree.rows import contains, difference, equal_runs, locate, sort_order, sort_rows
+
+Operation = Literal["insert", "delete", "upsert"]
+
+
+class Staging:
+    """The pending operations on one relation. The last operation on a row wins; rows are code columns as stored."""
+
+    def __init__(self, committed: RelationVersion):
+        self.committed = committed
+        self._waiting: list[tuple[Operation, Columns]] = []
+        self._settled: list[Delta] = []
+
+    def add(self, operation: Operation, rows: Columns) -> None:
+        """Note an operation on these rows, in any order, repeated or not. O(1). `upsert` needs a relation with a key."""
+        self._waiting.append((operation, rows))
+
+    def present(self, rows: Sequence[np.ndarray]) -> np.ndarray:
+        """For each of these rows (sorted distinct) whether the relation would hold it now. O(m log n), plus settling."""
+        self._settle()
+        there = self.committed.contains(rows)
+        for change in self._settled:
+            there |= contains(rows, change.inserts)
+            there &= ~contains(rows, change.erases)
+        return there
+
+    def rows(self) -> Columns:
+        """All rows that the relation would hold now. O(n)."""
+        return self.committed.apply(self.net()).columns()
+
+    def net(self) -> Delta:
+        """The difference between what the relation would hold now and what it holds. O(changes · log n)."""
+        self._settle()
+        wanted = Delta.empty(self.committed.schema.arity)
+        for change in self._settled:
+            wanted = wanted.then(change)
+        self._settled = [wanted]
+        known, gone = self.committed.contains(wanted.inserts), self.committed.contains(wanted.erases)
+        return Delta([column[~known] for column in wanted.inserts], [column[gone] for column in wanted.erases])
+
+    # ── settling ──────────────────────────────────────────────────────────────────────────────────────────────────────
+    def _settle(self) -> None:
+        waiting, self._waiting = self._waiting, []
+        for operation, group in groupby(waiting, key=lambda one: one[0]):
+            batches = [rows for _, rows in group]
+            rows = batches[0] if len(batches) == 1 else [np.concatenate(column) for column in zip(*batches, strict=True)]
+            self._push(self._change(operation, rows))
+
+    def _push(self, change: Delta) -> None:
+        """Sizes at least halve towards the top, so a row is merged O(log n) times whatever the number of calls."""
+        while self._settled and len(self._settled[-1]) <= 2 * len(change):
+            change = self._settled.pop().then(change)
+        self._settled.append(change)
+
+    def _change(self, operation: Operation, rows: Columns) -> Delta:
+        if operation == "insert":
+            return Delta.insertion(rows)
+        if operation == "delete":
+            return Delta.deletion(rows)
+        return self._replacement(rows)
+
+    # ── upserts ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    def _replacement(self, rows: Columns) -> Delta:
+        """These rows in, every other row of their keys out. The last row of a key wins."""
+        schema = self.committed.schema
+        key, _ = key_and_rest(schema)
+        order = sort_order([rows[i] for i in key])
+        starts = equal_runs([rows[i][order] for i in key], len(key))
+        last = order[np.append(starts[1:], len(order))[: len(starts)] - 1]
+        inserts = [column[last] for column in rows]
+        keys = [inserts[i] for i in key]
+        replaced = [self._committed_rows(keys), *(_rows_with_key(change.inserts, key, keys) for change in self._settled)]
+        out = sort_rows([np.concatenate(column) for column in zip(*replaced, strict=True)])
+        inserts = sort_rows(inserts)
+        return Delta(inserts, difference(out, inserts))
+
+    def _committed_rows(self, keys: Columns) -> Columns:
+        schema = self.committed.schema
+        key, rest = key_and_rest(schema)
+        if not self.committed.count:
+            return no_rows(schema.arity)
+        found, values = self.committed.key_index().lookup(keys)
+        by_position = dict(zip((*key, *rest), (*keys, *values), strict=True))
+        return [by_position[i][found] for i in range(schema.arity)]
+
+
+def _rows_with_key(rows: Columns, key: Sequence[int], keys: Columns) -> Columns:
+    """Those of `rows` whose key is among `keys` (sorted distinct)."""
+    order = sort_order([rows[i] for i in key])
+    found = locate([rows[i][order] for i in key], keys)[1]
+    return [column[order[found]] for column in rows]

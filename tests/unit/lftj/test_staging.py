@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lftj.program.normal_form import RelationSchema
+from lftj.staging import Staging
+from lftj.storage.relation import RelationVersion
+from lftj.types import INT
+from scantree.tree import Arena
+
+ARENA = Arena()
+PLAIN = RelationSchema("p", (("a", INT), ("b", INT)))
+KEYED = RelationSchema("k", (("b", INT), ("id", INT)), key=(1,))
+row = st.tuples(st.integers(0, 3), st.integers(0, 3))
+operation = st.tuples(st.sampled_from(["insert", "delete"]), st.lists(row, max_size=4))
+
+
+def columns(of) -> list[np.ndarray]:
+    return list(np.array(list(of), dtype=np.int64).reshape(-1, 2).T.copy())
+
+
+def rows(of: list[np.ndarray]) -> list[tuple[int, ...]]:
+    return list(zip(*(column.tolist() for column in of), strict=True))
+
+
+def check(staging: Staging, start: set, wanted: set) -> None:
+    net = staging.net()
+    assert rows(net.inserts) == sorted(wanted - start)
+    assert rows(net.erases) == sorted(start - wanted)
+    assert rows(staging.rows()) == sorted(wanted)
+
+
+@given(st.sets(row), st.lists(operation, max_size=8), st.data())
+def test_the_last_operation_on_a_row_wins(start, operations, data):
+    staging = Staging(RelationVersion.build(PLAIN, ARENA, columns(start)))
+    model = set(start)
+    for name, batch in operations:
+        staging.add(name, columns(batch))
+        model = model | set(batch) if name == "insert" else model - set(batch)
+        if data.draw(st.booleans()):
+            everything = sorted((a, b) for a in range(4) for b in range(4))
+            assert staging.present(columns(everything)).tolist() == [r in model for r in everything]
+    check(staging, start, model)
+
+
+@given(
+    st.dictionaries(st.integers(0, 3), st.integers(0, 3)),
+    st.lists(st.tuples(st.sampled_from(["upsert", "delete"]), st.lists(row, max_size=4)), max_size=8),
+    st.data(),
+)
+def test_upsert_replaces_the_row_of_its_key(start, operations, data):
+    committed = {(value, key) for key, value in start.items()}
+    staging = Staging(RelationVersion.build(KEYED, ARENA, columns(committed)))
+    model = set(committed)
+    for name, batch in operations:
+        staging.add(name, columns(batch))
+        for value, key in batch:
+            if name == "delete":
+                model.discard((value, key))
+            else:
+                model = {other for other in model if other[1] != key} | {(value, key)}
+        if data.draw(st.booleans()):
+            staging.present(columns([]))
+    check(staging, committed, model)
+
+
+def test_many_small_calls_settle_into_few_changes():
+    staging = Staging(RelationVersion.empty(PLAIN, ARENA))
+    for i in range(200):
+        staging.add("insert" if i % 3 else "delete", columns([(i, 0)]))
+        staging.present(columns([(i, 0)]))
+    assert len(staging._settled) <= 8
+    assert staging.net().inserted == 133
+
+
+def test_asking_for_the_net_change_twice_gives_it_twice():
+    staging = Staging(RelationVersion.build(PLAIN, ARENA, columns([(1, 1)])))
+    staging.add("insert", columns([(1, 1), (2, 2)]))
+    assert rows(staging.net().inserts) == rows(staging.net().inserts) == [(2, 2)]
