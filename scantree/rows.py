@@ -10,58 +10,17 @@ constant column, or as a flag.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
-
 import numpy as np
 
+from scantree.packing import Columns, packing_of, single_key
 from scantree.rows_kernels import locate_ascending, mark_common, merge_distinct, refine_ranges, refine_ties, run_sums
 
-Columns = Sequence[np.ndarray]
-
 _UNSORTED, _SORTED, _DISTINCT = range(3)
-_KEY_BITS = 63
 _GALLOP = 8
 """A side this many times shorter than the other is searched for in it instead of merged with it."""
 
 
-# ── packing rows into one number ──────────────────────────────────────────────────────────────────────────────────────
-class _Packing(NamedTuple):
-    """How rows fit into one non-negative int64: the least value and the width in bits of every column."""
-
-    lows: list[int]
-    widths: list[int]
-
-    @property
-    def bits(self) -> int:
-        return sum(self.widths)
-
-    def pack(self, columns: Columns) -> np.ndarray:
-        key = columns[0] - self.lows[0]
-        for column, low, width in zip(columns[1:], self.lows[1:], self.widths[1:], strict=True):
-            key <<= width
-            key |= column - low
-        return key
-
-    def unpack(self, key: np.ndarray) -> list[np.ndarray]:
-        columns = []
-        shift = 0
-        for low, width in zip(reversed(self.lows), reversed(self.widths), strict=True):
-            column = key >> shift
-            column &= (1 << width) - 1
-            column += low
-            columns.append(column)
-            shift += width
-        return columns[::-1]
-
-
-def _packing(columns: Columns, spare: int = 0) -> _Packing | None:
-    """The packing of these (non-empty) columns, or None when they and `spare` more bits do not fit."""
-    lows = [int(column.min()) for column in columns]
-    widths = [(int(column.max()) - low).bit_length() for column, low in zip(columns, lows, strict=True)]
-    return _Packing(lows, widths) if sum(widths) + spare <= _KEY_BITS else None
-
-
+# ── sorting ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 def _run_starts(key: np.ndarray) -> np.ndarray:
     """Where a new value starts in a sorted, non-empty array."""
     fresh = np.empty(len(key), dtype=bool)
@@ -74,42 +33,6 @@ def _take(columns: Columns, positions: np.ndarray) -> list[np.ndarray]:
     return [column.take(positions) for column in columns]
 
 
-def _dense_ranks(key: np.ndarray) -> np.ndarray:
-    """For each element the number of smaller distinct ones. An argsort and a scatter."""
-    order = np.argsort(key)
-    ordered = key.take(order)
-    ranks = np.empty(len(key), dtype=np.int64)
-    fresh = np.zeros(len(key), dtype=np.int64)
-    fresh[1:] = ordered[1:] != ordered[:-1]
-    ranks[order] = np.cumsum(fresh)
-    return ranks
-
-
-def _single_key(columns: Columns, spare: int = 0) -> np.ndarray:
-    """One int64 per row that orders and distinguishes rows as their columns do and leaves `spare` bits free.
-
-    Columns of wide range are replaced by their ranks where needed. Two ranks and a position always fit, for fewer than 2²¹ rows;
-    beyond, ranks of ranks are taken.
-    """
-    key = np.zeros(len(columns[0]), dtype=np.int64)
-    for column in columns:
-        pair = [key, column]
-        packing = _packing(pair, spare)
-        if packing is None:
-            pair = [key, _dense_ranks(column)]
-            packing = _packing(pair, spare) or _packing(pair)
-        if packing is None:
-            pair = [_dense_ranks(key), pair[1]]
-            packing = _packing(pair, spare) or _packing(pair)
-        if packing is None:
-            raise OverflowError(f"cannot rank {len(key)} rows in {_KEY_BITS} bits")
-        key = packing.pack(pair)
-        if packing.bits + spare > _KEY_BITS:
-            key = _dense_ranks(key)
-    return key
-
-
-# ── sorting ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 def _order_state(columns: Columns) -> int:
     """Whether rows are unsorted, sorted, or sorted and distinct. Stops at the first pair of rows out of order."""
     rows = len(columns[0]) if columns else 0
@@ -128,16 +51,21 @@ def is_sorted_distinct(columns: Columns) -> bool:
     return _order_state(columns) == _DISTINCT
 
 
+def is_sorted(columns: Columns) -> bool:
+    """True when no row is less than the one before it. O(n), less when an early one is."""
+    return _order_state(columns) != _UNSORTED
+
+
 def sort_order(columns: Columns) -> np.ndarray:
     """The positions of the rows in ascending order; equal rows keep their order. O(n log n)."""
     if not columns:
         raise ValueError("rows without columns have no number to permute")
     rows = len(columns[0])
-    if rows < 2 or _order_state(columns) != _UNSORTED:
+    if is_sorted(columns):
         return np.arange(rows, dtype=np.int64)
     # The position rides along in the low bits: one vectorised sort of plain integers, and stable.
     width = (rows - 1).bit_length()
-    key = _single_key(columns, spare=width)
+    key = single_key(columns, spare=width)
     key <<= width
     key |= np.arange(rows, dtype=np.int64)
     key.sort()
@@ -157,7 +85,7 @@ def sort_rows(columns: Columns, *, unique: bool = True) -> list[np.ndarray]:
         return _take(columns, equal_runs(columns, len(columns)))
     if len(columns) == 1:
         key, packing = np.sort(columns[0]), None
-    elif packing := _packing(columns):
+    elif packing := packing_of(columns):
         key = packing.pack(columns)
         key.sort()
     else:
@@ -189,7 +117,7 @@ def sort_and_count(columns: Columns, counts: np.ndarray) -> tuple[list[np.ndarra
 
 def _sort_with(columns: Columns, payload: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
     """Rows in ascending order and the payload of each; the payload of equal rows in any order."""
-    if packing := _packing([*columns, payload]):
+    if packing := packing_of([*columns, payload]):
         key = packing.pack([*columns, payload])
         key.sort()
         *ordered, payload = packing.unpack(key)
