@@ -125,7 +125,8 @@ class Dictionary:
 def _distinct(strings: pa.Array | pa.ChunkedArray | Sequence[str]) -> pa.DictionaryArray:
     """The batch as indices into its distinct strings, which are large_string: one layout for all that follows."""
     if isinstance(strings, (pa.Array, pa.ChunkedArray)):
-        column: Any = strings.cast(pa.large_string())
+        column: Any = strings
+        column = column.cast(pa.large_string())
         return (column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column).dictionary_encode()
     try:
         return pa.array(strings, type=pa.large_string()).dictionary_encode()
