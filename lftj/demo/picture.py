@@ -32,7 +32,7 @@ def draw(figures: Sequence[DayFigure], folder: Path) -> Path:
     below.set(title="Mean arrival delay, as known in the evening", ylabel="minutes")
     for axes in (above, below):
         axes.grid(alpha=0.3)
-        axes.legend(fontsize="small", ncols=3)
+        axes.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
     canvas.figure.autofmt_xdate()
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / NAME

@@ -82,7 +82,7 @@ def main(folder: str) -> None:
     tables = {
         "flights": flights,
         "airlines": pyarrow.csv.read_csv(source / "airlines.csv"),
-        "airports": airports.select(["faa", "name"]),
+        "airports": pa.table({"faa": airports["faa"], "name": [name.replace("\\\\'", "'") for name in airports["name"].to_pylist()]}),
         "planes": planes.select(["tailnum", "manufacturer", "model", "seats"]).rename_columns(["tail", "manufacturer", "model", "seats"]),
     }
     for name, table in tables.items():

