@@ -72,6 +72,10 @@ def _flat(term: tree.Term, equations: list[tree.Comparison], calls: bool) -> tre
     return new
 
 
+class Unsafe(ValueError):
+    """No order of the literals binds every variable before it is needed."""
+
+
 class BodyPlan:
     """One body, given which variables are bound before it (`bound`) and which names the bodies around it have (`scope`)."""
 
@@ -99,7 +103,7 @@ class BodyPlan:
             made = self._step(literal)
             if made is not None:
                 return literal, *made
-        raise AssertionError(f"unsafe body: nothing binds the variables of {waiting}")
+        raise Unsafe(f"nothing binds the variables of {waiting}")
 
     def _step(self, literal: tree.Literal) -> tuple[Step, Names] | None:
         match literal:
@@ -142,17 +146,19 @@ class BodyPlan:
         return step, frozenset({name})
 
     def _disjunction(self, literal: tree.Disjunction) -> tuple[Step, Names] | None:
-        new = direct([literal])
-        if not (self.scope & mentioned(literal)) - self.bound <= new:
+        try:
+            branches = [BodyPlan(branch, self.facts, self.users, self.bound, self.scope) for branch in literal.branches]
+        except Unsafe:
             return None
-        branches = [BodyPlan(branch, self.facts, self.users, self.bound, self.scope) for branch in literal.branches]
-        kept = self.bound | new
+        kept = reduce(frozenset.__and__, (branch.bound for branch in branches))
+        if not self.scope & mentioned(literal) <= kept:
+            return None
 
         def step(env: Env) -> list[Env]:
             found = [{name: each[name] for name in kept} for branch in branches for each in branch.solve(env)]
             return [dict(items) for items in {frozenset(each.items()) for each in found}]
 
-        return step, new
+        return step, kept
 
     def _comparison(self, literal: tree.Comparison) -> tuple[Step, Names] | None:
         left, right, test = literal.left, literal.right, COMPARISONS[literal.operator]

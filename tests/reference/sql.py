@@ -1,7 +1,7 @@
 """The second opinion: a conjunctive rule as one SQL query, run by DuckDB.
 
-Negation becomes NOT EXISTS, a body aggregate a correlated subquery. Disjunctions, recursion and functors on strings are left to the sets
-and loops next door; integer arithmetic, comparisons, constants, repeated variables, `_` and head aggregates are here.
+Negation becomes NOT EXISTS, a body aggregate a correlated subquery. Disjunctions and recursion are left to the sets and
+loops next door.
 """
 
 from __future__ import annotations
@@ -19,7 +19,15 @@ from tests.reference.terms import Value, variables_of
 
 SQL_TYPES = {"int": "BIGINT", "float": "DOUBLE", "str": "VARCHAR", "bool": "BOOLEAN", "date": "DATE", "decimal(8,2)": "DECIMAL(8,2)"}
 OPERATORS = {"+": "+", "-": "-", "*": "*", "/": "//", "%": "%"}
-FUNCTIONS = {"min": "least", "max": "greatest", "band": "&", "bor": "|"}
+FUNCTIONS = {
+    "min": "least({}, {})",
+    "max": "greatest({}, {})",
+    "band": "({} & {})",
+    "cat": "({} || {})",
+    "neg": "(-{})",
+    "strlen": "length({})",
+}
+FUNCTIONS |= {"to_string": "({}::VARCHAR)", "substr": "substr({}, {} + 1, {})"}
 AGGREGATES = {"sum": "sum", "min": "min", "max": "max", "mean": "avg"}
 
 Names = Mapping[str, str]
@@ -49,12 +57,8 @@ def expression(term: tree.Term, names: Names) -> str:
             return literal(value)
         case tree.Variable(name=name):
             return names[name]
-        case tree.Call(functor="neg", args=(arg,)):
-            return f"(-{expression(arg, names)})"
         case tree.Call(functor=functor, args=args) if functor in FUNCTIONS:
-            inner = [expression(arg, names) for arg in args]
-            sign = FUNCTIONS[functor]
-            return f"({inner[0]} {sign} {inner[1]})" if sign in "&|" else f"{sign}({', '.join(inner)})"
+            return FUNCTIONS[functor].format(*(expression(arg, names) for arg in args))
         case tree.Call(functor=functor, args=(left, right)):
             return f"({expression(left, names)} {OPERATORS[functor]} {expression(right, names)})"
     raise NotImplementedError(f"{term} in SQL")

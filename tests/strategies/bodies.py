@@ -1,0 +1,142 @@
+"""Random bodies, safe by construction: a literal only asks for variables that others bound before it, and then the order is shuffled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hypothesis import strategies as st
+
+from lftj.syntax import tree
+from tests.strategies.schemas import COST, Spec, values
+from tests.strategies.terms import Draw, Typed, comparison, expression, of_type
+
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "int": ("x", "y", "z"),
+    "float": ("f", "g"),
+    "str": ("s", "t"),
+    "bool": ("b",),
+    "date": ("d",),
+    COST: ("c",),
+}
+"""Few names for each type, so that variables repeat."""
+
+LOCAL: Mapping[str, tuple[str, ...]] = {
+    "int": ("i", "j"),
+    "float": ("h",),
+    "str": ("u",),
+    "bool": ("v",),
+    "date": ("e",),
+    COST: ("k",),
+}
+"""Names for variables of negations and aggregates; the same names in two of them are different variables."""
+
+BRANCH: Mapping[str, tuple[str, ...]] = {type_: tuple(f"{name}0" for name in names) for type_, names in LOCAL.items()}
+"""Names for variables of branches, which belong to the body around the disjunction when all branches have them."""
+
+FEATURES = ("comparison", "assignment", "negation", "nested", "disjunction", "aggregate")
+SQL_FEATURES = ("comparison", "assignment", "negation", "nested", "aggregate")
+
+
+@dataclass
+class BodyDrawer:
+    """Draws the literals of one body. `positive` relations may be read; `complete` ones may be negated and aggregated as well."""
+
+    draw: Draw
+    positive: Sequence[Spec]
+    complete: Sequence[Spec]
+    features: Sequence[str] = FEATURES
+    bound: Typed = field(default_factory=dict)
+
+    def body(self, max_atoms: int = 3, max_extras: int = 2) -> tree.Body:
+        """One to `max_atoms` atoms, then other literals over what they bind, all shuffled."""
+        literals: list[tree.Literal] = [self.atom(self.positive, NAMES) for _ in range(self.draw(st.integers(1, max_atoms)))]
+        for _ in range(self.draw(st.integers(0, max_extras))):
+            literals += self._extra(self.draw(st.sampled_from(self.features)))
+        return tree.Body(tuple(self.draw(st.permutations(literals))))
+
+    def atom(self, specs: Sequence[Spec], names: Mapping[str, tuple[str, ...]]) -> tree.Atom:
+        """A positive atom; its variables are bound from then on."""
+        spec = self.draw(st.sampled_from(specs))
+        return tree.Atom(spec.name, tuple(self._argument(type_, names[type_], new=True) for type_ in spec.types))
+
+    def _argument(self, type_: str, names: Sequence[str], new: bool) -> tree.Term:
+        choices = [*names, *names] if new else of_type(self.bound, type_) * 2
+        kind = self.draw(st.sampled_from([*choices, "_", "constant"]))
+        if kind == "_":
+            return tree.Wildcard()
+        if kind == "constant":
+            return tree.Constant(self.draw(values(type_)))
+        self.bound[kind] = type_
+        return tree.Variable(kind)
+
+    def _extra(self, feature: str) -> list[tree.Literal]:
+        match feature:
+            case "comparison":
+                return [comparison(self.draw, self.bound)] if self.bound else []
+            case "assignment":
+                return [self._assignment()]
+            case "negation":
+                spec = self.draw(st.sampled_from(self.complete))
+                return [
+                    tree.Negation(tree.Body((tree.Atom(spec.name, tuple(self._argument(each, (), new=False) for each in spec.types)),)))
+                ]
+            case "nested":
+                return [tree.Negation(self._inner()[0])]
+            case "disjunction":
+                return [self._disjunction()]
+            case "aggregate":
+                return [self._aggregate()]
+        raise AssertionError(feature)
+
+    def _assignment(self) -> tree.Comparison:
+        type_ = self.draw(st.sampled_from(["int", "int", "str", "float"]))
+        if "disjunction" not in self.features:
+            type_ = "int"
+        value = expression(self.draw, self.bound, type_)
+        name = {"int": "n", "str": "o", "float": "l"}[type_]
+        self.bound[name] = type_
+        return tree.Comparison("=", tree.Variable(name), value)
+
+    def _inner(self, names: Mapping[str, tuple[str, ...]] = LOCAL) -> tuple[tree.Body, Typed]:
+        """A nested body over bound variables and ones of its own, and what is bound inside it."""
+        inner = BodyDrawer(self.draw, self.complete, self.complete, self.features, dict(self.bound))
+        mixed = {type_: (*names[type_], *of_type(self.bound, type_)) for type_ in names}
+        literals: list[tree.Literal] = [inner.atom(self.complete, mixed) for _ in range(self.draw(st.integers(1, 2)))]
+        if inner.bound and self.draw(st.booleans()):
+            literals.append(comparison(self.draw, inner.bound, computed=False))
+        return tree.Body(tuple(literals)), inner.bound
+
+    def _disjunction(self) -> tree.Disjunction:
+        """Branches that all bind one variable, or none; each may have variables of its own."""
+        shared = self.draw(st.sampled_from(["w", None]))
+        branches = [self._branch(shared) for _ in range(self.draw(st.integers(2, 3)))]
+        if shared:
+            self.bound[shared] = "int"
+        return tree.Disjunction(tuple(branches))
+
+    def _branch(self, shared: str | None) -> tree.Body:
+        body, inside = self._inner(BRANCH)
+        literals = list(body.literals)
+        if shared and self.draw(st.booleans()):
+            spec = self.draw(st.sampled_from([each for each in self.positive if "int" in each.types]))
+            place = spec.types.index("int")
+            args = [tree.Variable(shared) if column == place else tree.Wildcard() for column in range(len(spec.types))]
+            literals.append(tree.Atom(spec.name, tuple(args)))
+        elif shared:
+            literals.append(tree.Comparison("=", tree.Variable(shared), expression(self.draw, inside, "int")))
+        return tree.Body(tuple(literals))
+
+    def _aggregate(self) -> tree.Comparison:
+        """`m = sum x : { … }` and the like; a mean is bound to another name, since it is a float."""
+        body, inside = self._inner()
+        targets = sorted(name for name in inside if inside[name] in ("int", "float") and name not in self.bound)
+        function = self.draw(st.sampled_from(["count", "sum", "min", "max", "mean"])) if targets else "count"
+        if function == "count":
+            target, type_ = None, "int"
+        else:
+            name = self.draw(st.sampled_from(targets))
+            target, type_ = tree.Variable(name), "float" if function == "mean" else inside[name]
+        result = {"int": "m", "float": "a"}[type_]
+        self.bound[result] = type_
+        return tree.Comparison("=", tree.Variable(result), tree.Aggregate(function, target, body))

@@ -1,0 +1,129 @@
+"""Random stratified programs.
+
+Every view has a level from the start, and a rule for it reads its own level only positively and only if that level is recursive. So any
+subset of the rules is stratified, and histories may add and remove rules as they like. Rules of a recursive level make no new values,
+so that every fixpoint is finite.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+
+from lftj.syntax import tree
+from tests.strategies.bodies import FEATURES, SQL_FEATURES, BodyDrawer
+from tests.strategies.schemas import BASES, INTEGER_BASES, Spec, values
+from tests.strategies.terms import Draw, Typed, expression, of_type, plain
+
+AGGREGATES = {"int": ("sum", "min", "max"), "float": ("mean", "sum", "min", "max"), "str": ("min", "max", "concat")}
+
+
+@dataclass(frozen=True)
+class View:
+    """A view and where it stands. An aggregate view has exactly one rule, whose last column is the aggregate."""
+
+    spec: Spec
+    level: int
+    recursive: bool = False
+    aggregate: str | None = None
+
+
+@dataclass(frozen=True)
+class Program:
+    """Views of all levels and rules for them."""
+
+    views: tuple[View, ...]
+    rules: tuple[tree.Rule, ...]
+
+    @property
+    def specs(self) -> tuple[Spec, ...]:
+        """The schemas of the views."""
+        return tuple(view.spec for view in self.views)
+
+    @property
+    def declarations(self) -> tuple[tree.Declaration, ...]:
+        """The `.decl` of every base relation and view."""
+        return tuple(spec.declaration for spec in (*BASES, *self.specs))
+
+
+@st.composite
+def views(draw: Draw, max_levels: int = 3) -> tuple[View, ...]:
+    """One or two views at each level; levels are plain, recursive, or one aggregate."""
+    found: list[View] = []
+    for level in range(1, draw(st.integers(1, max_levels)) + 1):
+        kind = draw(st.sampled_from(["plain", "recursive", "aggregate"]))
+        for place in range(1 if kind == "aggregate" else draw(st.integers(1, 2))):
+            found.append(_view(draw, f"v{level}{'ab'[place]}", level, kind))
+    return tuple(found)
+
+
+def _view(draw: Draw, name: str, level: int, kind: str) -> View:
+    if kind == "recursive":
+        return View(Spec(name, draw(st.sampled_from([("int",), ("int", "int")]))), level, recursive=True)
+    group = draw(st.lists(st.sampled_from(["int", "int", "int", "str", "float"]), min_size=kind == "plain", max_size=2))
+    if kind == "plain":
+        return View(Spec(name, tuple(group)), level)
+    type_ = draw(st.sampled_from(sorted(AGGREGATES)))
+    function = draw(st.sampled_from((*AGGREGATES[type_], "count")))
+    return View(Spec(name, (*group, "int" if function == "count" else type_)), level, aggregate=function)
+
+
+def rule_for(draw: Draw, view: View, all_views: Sequence[View], features: Sequence[str] = FEATURES) -> tree.Rule:
+    """A rule with `view` as its head, which the levels admit."""
+    lower = [each.spec for each in all_views if each.level < view.level]
+    same = [each.spec for each in all_views if each.level == view.level]
+    if view.recursive:
+        drawer = BodyDrawer(
+            draw, (*INTEGER_BASES, *same * 2, *lower), (*BASES, *lower), [each for each in features if each != "assignment"]
+        )
+    else:
+        drawer = BodyDrawer(draw, (*BASES, *lower * 2), (*BASES, *lower * 2), features)
+    body = drawer.body()
+    if view.aggregate:
+        return tree.Rule((tree.Atom(view.spec.name, _aggregated(draw, view, drawer.bound)),), body)
+    terms = tuple(_head_term(draw, drawer.bound, type_, view.recursive) for type_ in view.spec.types)
+    return tree.Rule((tree.Atom(view.spec.name, terms),), body)
+
+
+def _head_term(draw: Draw, bound: Typed, type_: str, recursive: bool) -> tree.Term:
+    if recursive:
+        bound = {name: each for name, each in bound.items() if name not in ("m", "w")}
+        return plain(draw, bound, type_)
+    return plain(draw, bound, type_) if draw(st.integers(0, 3)) else expression(draw, bound, type_)
+
+
+def _aggregated(draw: Draw, view: View, bound: Typed) -> tuple[tree.Term, ...]:
+    *group, result = view.spec.types
+    terms = [plain(draw, bound, type_) for type_ in group]
+    if view.aggregate == "count":
+        return (*terms, tree.HeadAggregate("count", ()))
+    assert view.aggregate is not None
+    source = "int" if view.aggregate == "mean" and of_type(bound, "int") else result
+    names = of_type(bound, source)
+    argument = tree.Variable(draw(st.sampled_from(names))) if names else tree.Constant(draw(values(source)))
+    if view.aggregate != "concat":
+        return (*terms, tree.HeadAggregate(view.aggregate, (argument,)))
+    keys = [tree.Variable(name) for name in of_type(bound, "int")[:1]]
+    return (*terms, tree.HeadAggregate("concat", (argument, tree.Constant(","), *keys)))
+
+
+@st.composite
+def programs(draw: Draw, max_levels: int = 3) -> Program:
+    """Views with one rule each at least; views with aggregates exactly one."""
+    found = draw(views(max_levels))
+    rules = []
+    for view in found:
+        for _ in range(1 if view.aggregate else draw(st.integers(1, 2)) + view.recursive):
+            rules.append(rule_for(draw, view, found))
+    return Program(found, tuple(rules))
+
+
+@st.composite
+def conjunctive_rules(draw: Draw) -> tree.Rule:
+    """A rule that one SQL query can say, over the base relations."""
+    view = _view(draw, "goal", 1, draw(st.sampled_from(["plain", "aggregate"])))
+    if view.aggregate == "concat":
+        view = View(view.spec, 1, aggregate="max")
+    return rule_for(draw, view, (), SQL_FEATURES)

@@ -1,0 +1,77 @@
+"""The relations that random programs are about, and rows for them from domains so small that joins hit."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+
+from lftj.syntax import tree
+
+Value = tree.LiteralValue
+Row = tuple[Value, ...]
+
+COST = "decimal(8,2)"
+
+DOMAINS: Mapping[str, tuple[Value, ...]] = {
+    "int": (0, 1, 2, 3, -1),
+    "float": (0.5, 1.0, -0.0, 0.1, 1e16, -1e16),
+    "str": ("a", "b", "", "ab", "\uffff", "\U0001f600"),
+    "bool": (True, False),
+    "date": (datetime.date(2013, 1, 31), datetime.date(2013, 2, 1), datetime.date(1969, 12, 31)),
+    COST: (decimal.Decimal("0.10"), decimal.Decimal("2.50"), decimal.Decimal("-1.00")),
+}
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A relation: its name, column types, and the columns that are its key (None: the whole row)."""
+
+    name: str
+    types: tuple[str, ...]
+    key: tuple[int, ...] | None = None
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Column names c0, c1, … with their types, as `ws.relation` takes them."""
+        return {f"c{place}": type_ for place, type_ in enumerate(self.types)}
+
+    @property
+    def declaration(self) -> tree.Declaration:
+        """The `.decl` of the relation."""
+        return tree.Declaration(self.name, tuple(tree.Column(name, type_) for name, type_ in self.columns.items()))
+
+
+BASES: tuple[Spec, ...] = (
+    Spec("node", ("int",)),
+    Spec("edge", ("int", "int")),
+    Spec("link", ("int", "int")),
+    Spec("tri", ("int", "int", "int")),
+    Spec("weight", ("int", "int", "float")),
+    Spec("word", ("str", "str")),
+    Spec("label", ("int", "str"), key=(0,)),
+    Spec("log", ("date", "bool", COST)),
+    Spec("void", ("int", "int")),
+)
+"""`label` has a key; `void` stays empty."""
+
+INTEGER_BASES = tuple(spec for spec in BASES if set(spec.types) == {"int"})
+
+
+def values(type_: str) -> st.SearchStrategy[Value]:
+    """A value of a type's small domain; the first are the likeliest."""
+    return st.sampled_from(DOMAINS[type_])
+
+
+def rows(spec: Spec, max_size: int = 6) -> st.SearchStrategy[list[Row]]:
+    """Distinct rows of a relation, its key kept."""
+    key = (lambda row: tuple(row[place] for place in spec.key)) if spec.key is not None else (lambda row: row)
+    return st.lists(st.tuples(*map(values, spec.types)), max_size=0 if spec.name == "void" else max_size, unique_by=key)
+
+
+def databases(specs: tuple[Spec, ...] = BASES) -> st.SearchStrategy[dict[str, list[Row]]]:
+    """Rows for each of the relations."""
+    return st.fixed_dictionaries({spec.name: rows(spec) for spec in specs})

@@ -1,0 +1,74 @@
+"""Terms over variables that are already bound: arithmetic that cannot fail on small values, and functors on strings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hypothesis import strategies as st
+
+from lftj.syntax import tree
+from tests.strategies.schemas import COST, values
+
+Draw = st.DrawFn
+Typed = dict[str, str]
+"""Variable names with their types."""
+
+ORDERED = ("<", "<=", ">", ">=")
+
+
+def of_type(bound: Typed, type_: str) -> list[str]:
+    """The bound variables of a type."""
+    return [name for name, each in bound.items() if each == type_]
+
+
+def plain(draw: Draw, bound: Typed, type_: str) -> tree.Term:
+    """A bound variable of the type if there is one, now and then (and else) a constant."""
+    names = of_type(bound, type_)
+    if names and draw(st.integers(0, 4)):
+        return tree.Variable(draw(st.sampled_from(names)))
+    return tree.Constant(draw(values(type_)))
+
+
+def _integer(draw: Draw, bound: Typed) -> tree.Term:
+    left = plain(draw, bound, "int")
+    kind = draw(st.sampled_from(["+", "-", "*", "/", "%", "neg", "min", "max", "band", "strlen"]))
+    if kind == "neg":
+        return tree.Call("neg", (left,))
+    if kind == "strlen":
+        return tree.Call("strlen", (plain(draw, bound, "str"),))
+    if kind in "/%":
+        return tree.Call(kind, (left, tree.Constant(draw(st.sampled_from([2, 3, -2])))))
+    right = plain(draw, bound, "int")
+    return tree.Call(kind, (left, right))
+
+
+def _string(draw: Draw, bound: Typed) -> tree.Term:
+    first = plain(draw, bound, "str")
+    kind = draw(st.sampled_from(["cat", "substr", "to_string"]))
+    if kind == "cat":
+        return tree.Call("cat", (first, plain(draw, bound, "str")))
+    if kind == "substr":
+        return tree.Call("substr", (first, tree.Constant(draw(st.integers(0, 1))), tree.Constant(1)))
+    return tree.Call("to_string", (plain(draw, bound, "int"),))
+
+
+def expression(draw: Draw, bound: Typed, type_: str) -> tree.Term:
+    """A term that computes: its variables are bound, and it fails for no value of the small domains."""
+    if type_ == "int":
+        return _integer(draw, bound)
+    if type_ == "str":
+        return _string(draw, bound)
+    if type_ in ("float", COST):
+        operator = draw(st.sampled_from(["+", "-"]))
+        return tree.Call(operator, (plain(draw, bound, type_), plain(draw, bound, type_)))
+    return plain(draw, bound, type_)
+
+
+def comparison(draw: Draw, bound: Typed, computed: bool = True) -> tree.Comparison:
+    """A test on bound variables; `computed` admits arithmetic on one side."""
+    name = draw(st.sampled_from(sorted(bound)))
+    type_ = bound[name]
+    operators: Sequence[str] = ("!=", "=") if type_ == "bool" else ("!=", *ORDERED, "=")
+    complex_ = computed and not draw(st.integers(0, 2))
+    right = expression(draw, bound, type_) if complex_ else plain(draw, bound, type_)
+    return tree.Comparison(draw(st.sampled_from(operators)), tree.Variable(name), right)

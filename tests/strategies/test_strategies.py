@@ -1,0 +1,64 @@
+"""What the strategies promise: programs that are safe and stratified, and that exercise every construct."""
+
+from __future__ import annotations
+
+from hypothesis import Phase, find, given, settings
+from hypothesis import strategies as st
+
+from lftj.syntax import tree
+from tests.reference import evaluate
+from tests.reference.bodies import mentioned
+from tests.reference.sql import answer
+from tests.strategies.histories import History, Transact, histories
+from tests.strategies.programs import Program, conjunctive_rules, programs
+from tests.strategies.schemas import BASES, Row, databases
+
+ANY = settings(max_examples=2000, phases=[Phase.generate])
+QUARTERS = (0.25, 0.5, 1.0, -2.0)
+
+
+def nodes(node: object) -> list[tree.Node]:
+    """All nodes below and at `node`."""
+    if isinstance(node, tuple):
+        return [found for each in node for found in nodes(each)]
+    return [node, *nodes(tuple(vars(node).values()))] if isinstance(node, tree.Node) else []
+
+
+@given(programs(), databases())
+def test_programs_are_safe_and_stratified(program: Program, facts: dict[str, list[Row]]):
+    derived = evaluate((*program.declarations, *program.rules), facts)
+    assert all(len(row) == len(view.spec.types) for view in program.views for row in derived[view.spec.name])
+
+
+@given(conjunctive_rules(), databases())
+@settings(max_examples=150)
+def test_the_reference_agrees_with_duckdb(rule: tree.Rule, facts: dict[str, list[Row]]):
+    facts["weight"] = [(x, y, QUARTERS[place % 4]) for place, (x, y, _) in enumerate(facts["weight"])]
+    types = {spec.name: spec.types for spec in BASES}
+    assert evaluate([rule], facts)["goal"] == answer(rule, types, facts)
+
+
+@given(programs(), st.randoms(use_true_random=False))
+def test_the_order_of_literals_does_not_matter_to_the_reference(program: Program, random: st.DataObject):
+    facts = {spec.name: [tuple([place % 3] * len(spec.types)) for place in range(3)] for spec in BASES if set(spec.types) == {"int"}}
+    shuffled = [
+        tree.Rule(rule.heads, tree.Body(tuple(random.sample(rule.body.literals, len(rule.body.literals))))) for rule in program.rules
+    ]
+    assert evaluate((*program.declarations, *program.rules), facts) == evaluate((*program.declarations, *shuffled), facts)
+
+
+def test_every_construct_occurs():
+    def every(program: Program) -> bool:
+        seen = {type(node) for node in nodes(program.rules)}
+        return {tree.Negation, tree.Disjunction, tree.Aggregate, tree.Call} <= seen
+
+    assert mentioned(find(programs(), every, settings=ANY).rules)
+    assert find(programs(), lambda program: any(view.aggregate == "concat" for view in program.views), settings=ANY).rules
+    assert find(programs(), lambda program: any(view.recursive for view in program.views), settings=ANY).rules
+
+
+def test_histories_change_what_the_program_reads():
+    def upserts(history: History) -> bool:
+        return any(change.verb == "upsert" for step in history.steps if isinstance(step, Transact) for change in step.changes)
+
+    assert find(histories(), upserts, settings=ANY).steps
