@@ -61,8 +61,8 @@ class BodyDrawer:
         return tree.Atom(spec.name, tuple(self._argument(type_, names[type_], new=True) for type_ in spec.types))
 
     def _argument(self, type_: str, names: Sequence[str], new: bool) -> tree.Term:
-        choices = [*names, *names] if new else of_type(self.bound, type_) * 2
-        kind = self.draw(st.sampled_from([*choices, "_", "constant"]))
+        choices = [*names, *names, *names] if new else of_type(self.bound, type_) * 2
+        kind = self.draw(st.sampled_from([*choices, "_", "_", "constant"]))
         if kind == "_":
             return tree.Wildcard()
         if kind == "constant":

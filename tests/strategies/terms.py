@@ -68,7 +68,7 @@ def comparison(draw: Draw, bound: Typed, computed: bool = True) -> tree.Comparis
     """A test on bound variables; `computed` admits arithmetic on one side."""
     name = draw(st.sampled_from(sorted(bound)))
     type_ = bound[name]
-    operators: Sequence[str] = ("!=", "=") if type_ == "bool" else ("!=", *ORDERED, "=")
+    operators: Sequence[str] = ("!=", "=") if type_ == "bool" else ("!=", "!=", *ORDERED, "<=", ">=", "=")
     complex_ = computed and not draw(st.integers(0, 2))
     right = expression(draw, bound, type_) if complex_ else plain(draw, bound, type_)
     return tree.Comparison(draw(st.sampled_from(operators)), tree.Variable(name), right)
