@@ -21,6 +21,12 @@ class Node:
 
     span: Span | None = field(default=None, compare=False, repr=False, kw_only=True)
 
+    def __str__(self) -> str:
+        """The node as rule text."""
+        from lftj.syntax.printer import print_node  # the printer needs the classes of this module
+
+        return print_node(self)
+
 
 # ── terms ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
 @dataclass(frozen=True)
@@ -35,7 +41,20 @@ class Wildcard(Node):
 
 @dataclass(frozen=True)
 class Constant(Node):
+    """A value as written. `1`, `1.0` and `true` are three different constants, although Python holds them equal; so are
+    `0.0` and `-0.0`, and decimals of different scale.
+    """
+
     value: LiteralValue
+
+    def _identity(self) -> tuple[type, str]:
+        return type(self.value), str(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return self._identity() == other._identity() if isinstance(other, Constant) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
 
 
 @dataclass(frozen=True)

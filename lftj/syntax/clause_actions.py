@@ -1,0 +1,232 @@
+"""What the grammar's rules for clauses build: facts, rules, declarations, directives. Each method has the name of its grammar rule."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lark import Token
+
+from lftj.errors import Span, UnknownNameError
+from lftj.syntax import functors, tree
+from lftj.syntax.depth import check_depth
+from lftj.syntax.phrases import Application, Children
+from lftj.syntax.term_actions import TermActions
+
+
+class ClauseActions(TermActions):
+    """Builds clauses; the result of `start` is the list of all clauses."""
+
+    def start(self, children: Children) -> list[tree.Clause]:
+        clauses: list[tree.Clause] = []
+        for made in children:
+            clauses.extend(made if isinstance(made, list) else [made])
+        return clauses
+
+    # ── rules ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+    def heads(self, children: Children) -> tuple[tree.Atom, ...]:
+        return tuple(atom for phrase in children for atom in self.head(phrase))
+
+    def head(self, phrase: object) -> tuple[tree.Atom, ...]:
+        """`phrase` as one atom of a head; empty when it is none."""
+        if isinstance(phrase, tree.Atom):
+            return (phrase,)
+        if isinstance(phrase, Application):
+            if not phrase.brackets and phrase.name in functors.RESERVED_RELATIONS:
+                hint = f"choose another name for the relation, such as {phrase.name}_"
+                self.problem(f"`{phrase.name}` is a word of the language", phrase.span, hint)
+                return ()
+            return tuple(atom for atom in self.predicate(phrase) if isinstance(atom, tree.Atom))
+        if isinstance(phrase, tree.Comparison) and isinstance(phrase.left, tree.HeadAggregate) and phrase.operator in ("<=", "<"):
+            if phrase.operator == "<=":
+                self.unsupported("subsumption (`a(…) <= a(…)`) is", phrase, "keep the best rows with min(…) or max(…) in a rule head")
+            else:
+                self.problem("a comparison in a rule head", phrase, "a rule is written head :- body.")
+            return ()
+        self.problem("a rule head must be an atom", phrase, "write r(x, y) or F[x] = y")
+        return ()
+
+    def fact(self, children: Children) -> tree.Rule:
+        heads, end = children
+        return self.finished(heads, tree.Body(()), self.between_heads(heads, end), None)
+
+    def rule(self, children: Children) -> tree.Rule:
+        heads, sign, content, end = children
+        return self.finished(heads, self.body(content), self.between_heads(heads, end), self.at(sign))
+
+    def aggregate_rule(self, children: Children) -> tree.Rule:
+        """`total(x, t) :- agg<<t = sum(a)>> body`: the aggregate takes the place of `t` in the heads."""
+        heads, sign, _, bindings, _, content, end = children
+        assert isinstance(heads, tuple)
+        assert isinstance(bindings, dict)
+        bound = tuple(_with_aggregates(atom, bindings) for atom in heads)
+        used = {term.name for atom in heads for term in atom.terms if isinstance(term, tree.Variable)}
+        for name in bindings.keys() - used:
+            self.problem(f"the aggregate {name} is not used in the head", bindings[name], f"put {name} among the arguments of the head")
+        return self.finished(bound, self.body(content), self.between_heads(heads, end), self.at(sign))
+
+    def bindings(self, children: Children) -> dict[str, tree.HeadAggregate]:
+        return dict(children)
+
+    def binding(self, children: Children) -> tuple[str, tree.HeadAggregate]:
+        name, _, phrase = children
+        assert isinstance(phrase, Application)
+        return str(name), tree.HeadAggregate(phrase.name, phrase.args, span=phrase.span)
+
+    def between_heads(self, heads: object, end: object) -> Span:
+        """From the first head to the final dot."""
+        return self.between(heads[0] if isinstance(heads, tuple) and heads else end, end)
+
+    def finished(self, heads: object, body: tree.Body, span: Span, neck: Span | None) -> tree.Rule:
+        """The rule, after the checks that need all of it. `neck` is the place of `:-`."""
+        assert isinstance(heads, tuple)
+        for aggregate in self.unplaced:
+            if neck is not None and aggregate.span is not None and (aggregate.span.line, aggregate.span.column) > (neck.line, neck.column):
+                self.misplaced(aggregate)
+        self.unplaced.clear()
+        made = tree.Rule(heads, body, span=span)
+        if (problem := check_depth(made)) is not None:
+            self.errors.append(problem)
+        return made
+
+    def misplaced(self, aggregate: tree.HeadAggregate) -> None:
+        """Note an aggregate of the head, or an unknown function, inside a body."""
+        name = aggregate.function
+        if name in functors.HEAD_AGGREGATES:
+            hint = f"in a body write {'count : { … }' if name == 'count' else f'{name} x : {{ … }}'}; {name}(…) belongs in the head"
+            self.problem(f"the aggregate {name}(…) in a body", aggregate, hint)
+            return
+        near = functors.closest(name, functors.FUNCTORS)
+        known = ", ".join(sorted(functors.FUNCTORS))
+        hint = f"did you mean {near}?" if near else f"an atom is a condition of its own; functions are {known}"
+        self.errors.append(UnknownNameError(f"unknown function {name}(…)", code="E112", span=aggregate.span, hint=hint))
+
+    # ── declarations ──────────────────────────────────────────────────────────────────────────────────────────────────
+    def declaration(self, children: Children) -> list[tree.Clause]:
+        keyword, names, _, columns, closing, qualifiers, choice = children
+        return self.declared(keyword, names, columns or (), False, closing, qualifiers, choice)
+
+    def function_declaration(self, children: Children) -> list[tree.Clause]:
+        keyword, names, _, columns, _, value, qualifiers, choice = children
+        assert isinstance(columns, tuple | None)
+        return self.declared(keyword, names, (*(columns or ()), value), True, value, qualifiers, choice)
+
+    def declared(self, keyword: object, names: object, columns: object, functional: bool, last: object, *rest: object) -> list[tree.Clause]:
+        """One declaration for each name, then the directives that stand among the qualifiers."""
+        assert isinstance(names, list)
+        assert isinstance(columns, tuple)
+        qualifiers, choice = rest
+        assert isinstance(qualifiers, list)
+        span = self.between(keyword, last)
+        self.refuse_qualifiers(qualifiers, choice)
+        kept = tuple(str(word) for word in qualifiers if str(word) in functors.QUALIFIERS)
+        for name in names:
+            if str(name) in functors.RESERVED_RELATIONS:
+                self.problem(f"`{name}` is a word of the language", name, f"choose another name for the relation, such as {name}_")
+        made: list[tree.Clause] = [tree.Declaration(str(name), columns, functional, kept, span=span) for name in names]
+        for word in qualifiers:
+            if str(word) in functors.DIRECTIVE_QUALIFIERS:
+                made.extend(tree.Directive(str(word), str(name), span=self.at(word)) for name in names)
+        return made
+
+    def refuse_qualifiers(self, qualifiers: list[Token], choice: object) -> None:
+        """Note the qualifiers that are known but not supported."""
+        for word in qualifiers:
+            if str(word) == "eqrel":
+                hint = "write the rules of an equivalence: eq(x, y) :- eq(y, x). eq(x, z) :- eq(x, y), eq(y, z)."
+                self.unsupported("equivalence relations (`eqrel`) are", word, hint)
+            elif str(word) == "overridable":
+                self.unsupported("components (`overridable`) are", word, "leave the word out")
+        if choice is not None:
+            self.unsupported("`choice-domain` is", choice, "take min(…) or max(…) of the candidates in a rule head", yet=True)
+
+    def names(self, children: Children) -> Children:
+        return children
+
+    def columns(self, children: Children) -> tuple[object, ...]:
+        return tuple(children)
+
+    def column(self, children: Children) -> tree.Column:
+        name, (kind, place) = children
+        return tree.Column(str(name), kind, span=self.between(name, place))
+
+    def value_column(self, children: Children) -> tree.Column:
+        *name, (kind, place) = children
+        return tree.Column(str(name[0]) if name else "value", kind, span=self.between(name[0], place) if name else place)
+
+    def type(self, children: Children) -> tuple[str, Span]:
+        """The name of the type, and its place."""
+        if len(children) == 1:
+            return str(children[0]), self.at(children[0])
+        name, _, precision, scale, closing = children
+        return f"{name}({precision},{scale})", self.between(name, closing)
+
+    def qualifiers(self, children: Children) -> Children:
+        return children
+
+    def choice_domain(self, children: Children) -> object:
+        return children[0]
+
+    def type_alias(self, children: Children) -> tree.TypeAlias:
+        keyword, name, _, (base, place) = children
+        return tree.TypeAlias(str(name), base, span=self.between(keyword, place))
+
+    def old_type_alias(self, children: Children) -> tree.TypeAlias:
+        """`.type A` and `.symbol_type A` are strings, `.number_type A` is a number, in Soufflé's first versions."""
+        keyword, name = children
+        base = "number" if str(keyword).startswith(".number") else "symbol"
+        return tree.TypeAlias(str(name), base, span=self.between(keyword, name))
+
+    def union_type(self, children: Children) -> list[tree.Clause]:
+        self.unsupported("union types are", children[1], "declare the columns with one common type")
+        return []
+
+    def record_type(self, children: Children) -> list[tree.Clause]:
+        self.unsupported("record types are", children[1], "give the relation one column for each field")
+        return []
+
+    def variant_type(self, children: Children) -> list[tree.Clause]:
+        self.unsupported("algebraic data types are", children[1], "use one relation for each kind of value")
+        return []
+
+    def variant_branch(self, children: Children) -> None:
+        return None
+
+    # ── directives ────────────────────────────────────────────────────────────────────────────────────────────────────
+    def directive(self, children: Children) -> list[tree.Clause]:
+        """Parameters belong to all names since the last parameters, as in `.input a, b(IO=file)`."""
+        keyword, *items = children
+        made: list[tree.Directive] = []
+        following: tuple[tuple[str, str | int], ...] = ()
+        for name, parameters, place in reversed(items):
+            following = following if parameters is None else parameters
+            made.append(tree.Directive(str(keyword)[1:], str(name), following, span=self.between(keyword, place)))
+        return list(reversed(made))
+
+    def directive_item(self, children: Children) -> object:
+        name, parameters = children
+        values, place = parameters if isinstance(parameters, tuple) else (None, name)
+        return name, values, place
+
+    def parameters(self, children: Children) -> object:
+        return tuple(pair for pair in children[1:-1] if pair is not None), children[-1]
+
+    def parameter(self, children: Children) -> tuple[str, str | int]:
+        name, _, *sign, value = children
+        assert isinstance(value, Token)
+        if value.type == "INTEGER":
+            number = self.number(value, "-" if sign else "").value
+            assert isinstance(number, int)
+            return str(name), number
+        if sign:
+            self.problem("a minus before text", value, "a minus goes before a number only")
+        return str(name), str(self.string([value]).value if value.type == "STRING" else value)
+
+
+def _with_aggregates(atom: tree.Atom, bindings: dict[str, tree.HeadAggregate]) -> tree.Atom:
+    """`atom` with aggregates in the place of the variables that `bindings` names."""
+
+    def bound(term: tree.Term) -> tree.Term:
+        return bindings.get(term.name, term) if isinstance(term, tree.Variable) else term
+
+    value = None if atom.value is None else bound(atom.value)
+    return replace(atom, args=tuple(bound(term) for term in atom.args), value=value)

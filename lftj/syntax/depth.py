@@ -1,0 +1,45 @@
+"""A bound on nesting, so that every later pass may recurse over a tree without fear of the stack."""
+
+from __future__ import annotations
+
+from lftj.errors import LftjError, ParseError
+from lftj.syntax import tree
+
+MAX_DEPTH = 100
+"""Levels of nodes inside one clause; each pair of parentheses round a disjunction takes two."""
+
+
+def check_depth(clause: tree.Node) -> LftjError | None:
+    """An error when `clause` is nested deeper than MAX_DEPTH; O(size of the clause)."""
+    level: list[tree.Node] = [clause]
+    for _ in range(MAX_DEPTH):
+        level = [child for node in level for child in children(node)]
+        if not level:
+            return None
+    hint = "split the rule: give inner parts a name with rules of their own"
+    return ParseError(f"nested more than {MAX_DEPTH} levels deep", span=level[0].span, hint=hint)
+
+
+def children(node: tree.Node) -> tuple[tree.Node, ...]:
+    """The nodes directly below `node`, in the order of the text."""
+    match node:
+        case tree.Variable() | tree.Wildcard() | tree.Constant() | tree.Truth():
+            return ()
+        case tree.Atom():
+            return node.terms
+        case tree.Call() | tree.HeadAggregate():
+            return node.args
+        case tree.Comparison():
+            return (node.left, node.right)
+        case tree.Body():
+            return node.literals
+        case tree.Disjunction():
+            return node.branches
+        case tree.Negation():
+            return (node.body,)
+        case tree.Aggregate():
+            return (node.body,) if node.target is None else (node.target, node.body)
+        case tree.Rule():
+            return (*node.heads, node.body)
+        case _:
+            return ()

@@ -1,0 +1,197 @@
+"""Turns what the parser could not read into an error in the user's words: what was found, what was expected, what to write instead."""
+
+from __future__ import annotations
+
+import re
+
+from lark import Token, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+
+from lftj.errors import ParseError
+from lftj.syntax import functors
+from lftj.syntax.recovery import DIRECTIVE, PREPROCESSOR
+from lftj.syntax.source import Source
+
+_TERM_STARTS = frozenset({"NAME", "INTEGER", "FLOAT", "STRING", "LPAR", "WILDCARD"})
+_OTHER_STARTS = frozenset({"TRUE", "FALSE", "AGGREGATE", "AGGREGATE_CALL", "LSQB", "DOLLAR", "AT", "MINUS", "PREFIX", "NOT", "AGG_OPEN"})
+_WORDS: dict[str, str] = {
+    "END": "`.`",
+    "IF": "`:-`",
+    "COMMA": "`,`",
+    "SEMICOLON": "`;`",
+    "COLON": "`:`",
+    "LPAR": "`(`",
+    "RPAR": "`)`",
+    "LSQB": "`[`",
+    "RSQB": "`]`",
+    "LBRACE": "`{`",
+    "RBRACE": "`}`",
+    "VBAR": "`|`",
+    "EQUALS": "`=`",
+    "COMPARE": "a comparison",
+    "SUBTYPE": "`<:`",
+    "AGG_CLOSE": "`>>`",
+    "MINUS": "an operator",
+    "INFIX": "an operator",
+    "NOT": "a condition",
+    "NAME": "a name",
+    "INTEGER": "a whole number",
+    "STRING": "a string",
+}
+_ORDER = ("END", "IF", "COMMA", "SEMICOLON", "RPAR", "RSQB", "RBRACE")
+_NAMED_CHARACTERS = {"\0": "a null byte", "\ufffd": "a character that is not UTF-8"}
+_INSTEAD: tuple[tuple[str, str], ...] = (
+    (r"==", "equality is written with one `=`"),
+    (r"<>", "inequality is written `!=`"),
+    (r"<-|←", "a rule is written head :- body."),
+    (r"&&?", "`and` is a comma: a(x), b(x)"),
+    (r"\|\|?", "`or` is a semicolon: a(x) ; b(x)"),
+    (r"~|¬", "`not` is an exclamation mark: !b(x)"),
+    (r"'", 'strings stand in double quotes: "text"'),
+    (r"\?-", "queries are asked in Python, with ws.query(…); name the result with a rule"),
+)
+_WORDS_INSTEAD = {
+    "and": "`and` is a comma: a(x), b(x)",
+    "or": "`or` is a semicolon: a(x) ; b(x)",
+    "not": "`not` is an exclamation mark: !b(x)",
+}
+
+
+def diagnose(problem: UnexpectedInput, source: Source) -> tuple[ParseError, int]:
+    """The error to show for `problem`, and the offset at which the text stopped making sense."""
+    offset = _offset(problem, source)
+    return _known(source, offset, _previous(problem)) or _unexpected(problem, source, offset), offset
+
+
+def _offset(problem: UnexpectedInput, source: Source) -> int:
+    """Where the unexpected part starts; the end of the text when that came too early."""
+    token = getattr(problem, "token", None)
+    if isinstance(token, Token):
+        return len(source.text) if token.type == "$END" else token.start_pos or 0
+    position = problem.pos_in_stream
+    return len(source.text) if position is None or position < 0 else position
+
+
+def _previous(problem: UnexpectedInput) -> Token | None:
+    """The token before the unexpected part."""
+    history = getattr(problem, "token_history", None)
+    last = history[-1] if history else None
+    return last if isinstance(last, Token) else None
+
+
+# ── what has a name ───────────────────────────────────────────────────────────────────────────────────────────────────
+def _known(source: Source, offset: int, previous: Token | None) -> ParseError | None:
+    """The error for a construct or a mistake that can be named, else None."""
+    text = source.text
+    if (line := PREPROCESSOR.match(text, offset)) is not None:
+        return _preprocessor(source, offset, line.end())
+    if (directive := DIRECTIVE.match(text, offset)) is not None and directive.group(1) in functors.UNSUPPORTED_DIRECTIVES:
+        what, hint = functors.UNSUPPORTED_DIRECTIVES[directive.group(1)]
+        return ParseError(f"{what} not supported", code="E101", span=source.span(offset, directive.end()), hint=hint)
+    if text.startswith("/*", offset) or (text[offset - 1 : offset + 1] == "/*" and offset > 0):
+        start = offset if text.startswith("/*", offset) else offset - 1
+        return ParseError("the comment is not closed", span=source.span(start, start + 2), hint="write */ at its end")
+    if text.startswith('"', offset) and not re.compile(r'"(?:\\[^\n\r]|[^"\\\n\r])*"').match(text, offset):
+        end = offset + len(text[offset:].splitlines()[0])
+        hint = 'close it with "; a line break is written \\n'
+        return ParseError("the string is not closed on its line", span=source.span(offset, end), hint=hint)
+    if (word := re.compile(r"\.([A-Za-z_]\w*)").match(text, offset)) is not None and previous is None:
+        return _unknown_directive(source, offset, word)
+    return _unexpected_number(source, offset, previous)
+
+
+def _preprocessor(source: Source, offset: int, end: int) -> ParseError:
+    word = re.match(r"#\s*\w*", source.text[offset:end])
+    shown = word.group() if word else "#"
+    hint = "run the C preprocessor first (mcpp -P or cpp -P) and give its output; comments start with //"
+    span = source.span(offset, offset + len(shown))
+    return ParseError(f"preprocessor lines (`{shown}`) are not supported", code="E101", span=span, hint=hint)
+
+
+def _unknown_directive(source: Source, offset: int, word: re.Match[str]) -> ParseError:
+    near = functors.closest(word.group(1), ("decl", "type", "input", "output", "printsize", "limitsize"))
+    hint = f"did you mean .{near}?" if near else "directives are .decl, .type, .input, .output, .printsize and .limitsize"
+    return ParseError(f"unknown directive .{word.group(1)[:40]}", span=source.span(offset, word.end()), hint=hint)
+
+
+def _unexpected_number(source: Source, offset: int, previous: Token | None) -> ParseError | None:
+    """A name that starts with a digit."""
+    if previous is None or previous.type not in ("INTEGER", "FLOAT") or previous.end_pos != offset:
+        return None
+    rest = re.compile(r"[\w?]+").match(source.text, offset)
+    if rest is None:
+        return None
+    start = previous.start_pos or 0
+    shown = source.text[start : rest.end()][:40]
+    return ParseError(f"`{shown}` is neither a number nor a name", span=source.span(start, rest.end()), hint="names start with a letter")
+
+
+# ── everything else ───────────────────────────────────────────────────────────────────────────────────────────────────
+def _unexpected(problem: UnexpectedInput, source: Source, offset: int) -> ParseError:
+    token = getattr(problem, "token", None)
+    length = len(token) if isinstance(token, Token) and token.type != "$END" else 1
+    end = min(offset + length, len(source.text))
+    found = _found(source.text[offset:end])
+    expected = _expected(problem)
+    message = f"expected {expected}, found {found}" if expected else f"unexpected {found}"
+    span = source.span(offset, max(end, offset))
+    return ParseError(message, span=span, hint=_hint(source.text, offset, _previous(problem)))
+
+
+def _found(piece: str) -> str:
+    if not piece:
+        return "the end of the text"
+    if piece in _NAMED_CHARACTERS:
+        return _NAMED_CHARACTERS[piece]
+    shown = piece if piece.isprintable() else ascii(piece)[1:-1]
+    return f"`{shown[:40]}{'…' if len(shown) > 40 else ''}`"
+
+
+def _accepted(problem: UnexpectedInput) -> set[str]:
+    """The names of the tokens that could stand there."""
+    cursor = getattr(problem, "interactive_parser", None)
+    if cursor is not None:
+        return set(cursor.accepts())
+    if isinstance(problem, UnexpectedToken):
+        return set(problem.expected)
+    return set(problem.allowed or ()) if isinstance(problem, UnexpectedCharacters) else set()
+
+
+def _expected(problem: UnexpectedInput) -> str:
+    """What could stand there, most useful first."""
+    accepted = _accepted(problem)
+    if "DECL" in accepted:
+        return "a clause"
+    words: list[str] = []
+    if accepted >= _TERM_STARTS:
+        words.append("a condition" if "NOT" in accepted else "a term")
+        accepted -= _TERM_STARTS | _OTHER_STARTS
+    if accepted & set(_ORDER):
+        accepted -= {"MINUS", "INFIX", *(("COMPARE", "EQUALS", "LPAR", "LSQB") if not _is_name(_previous(problem)) else ())}
+    if "COMPARE" in accepted:
+        accepted.discard("EQUALS")
+    for name in [name for name in _ORDER if name in accepted] + sorted(accepted - set(_ORDER)):
+        word = _WORDS.get(name)
+        if word is not None and word not in words:
+            words.append(word)
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}" if words else ""
+
+
+def _is_name(token: Token | None) -> bool:
+    return token is not None and token.type == "NAME"
+
+
+def _hint(text: str, offset: int, previous: Token | None) -> str | None:
+    """What to write instead, where the mistake is a known one."""
+    if previous is not None and (hint := _WORDS_INSTEAD.get(str(previous))) is not None:
+        return hint
+    before = max(0, offset - 1)
+    for start in (before, offset):
+        for pattern, hint in _INSTEAD:
+            found = re.compile(pattern).match(text, start)
+            if found is not None and found.end() > offset:
+                return hint
+    if previous is not None and previous.type == "AGGREGATE":
+        return f"`{previous}` is a word of the language: write {'count' if previous == 'count' else f'{previous} x'} : {{ … }}"
+    if previous is not None and "\n" in text[previous.end_pos or 0 : offset]:
+        return "the clause before may lack its final dot"
+    return None

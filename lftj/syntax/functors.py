@@ -1,0 +1,137 @@
+"""The words of the language: operators with their precedence, functors with their arity, reserved names, and what is refused.
+
+Parser, printer and Python expressions all read these tables, so that none of them can disagree with another.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+PRECEDENCE: dict[str, int] = {
+    "lor": 1,
+    "land": 2,
+    "bor": 3,
+    "bxor": 4,
+    "band": 5,
+    "bshl": 6,
+    "bshr": 6,
+    "bshru": 6,
+    "+": 7,
+    "-": 7,
+    "*": 8,
+    "/": 8,
+    "%": 8,
+    "neg": 9,
+    "bnot": 9,
+    "lnot": 9,
+    "^": 10,
+}
+"""How tightly each operator binds, as in Soufflé: `-x ^ 2` is `-(x ^ 2)`."""
+
+PREFIX = frozenset({"neg", "bnot", "lnot"})
+INFIX = frozenset(PRECEDENCE) - PREFIX
+RIGHT_ASSOCIATIVE = frozenset({"^"})
+
+FUNCTORS: dict[str, tuple[int, int | None]] = {
+    "cat": (2, None),
+    "strlen": (1, 1),
+    "substr": (3, 3),
+    "to_string": (1, 1),
+    "to_number": (1, 1),
+    "to_float": (1, 1),
+    "min": (2, None),
+    "max": (2, None),
+}
+"""Functors that are written `name(arguments)`: the least and the greatest number of arguments (None: any number)."""
+
+WORD_FUNCTORS: dict[str, int] = {name: 1 if name in PREFIX else 2 for name in PRECEDENCE if name.isalpha() and name != "neg"}
+"""Operators that are words may be called too: `band(x, y)` is `x band y`."""
+
+USAGE: dict[str, str] = {
+    "cat": "write cat(a, b, …)",
+    "strlen": "write strlen(text)",
+    "substr": "write substr(text, first, length); the first character has number 0",
+    "to_string": "write to_string(value)",
+    "to_number": "write to_number(text)",
+    "to_float": "write to_float(value)",
+    "min": "write min(a, b, …)",
+    "max": "write max(a, b, …)",
+    "contains": "write contains(part, text)",
+    "match": "write match(pattern, text)",
+    **{name: f"write {name} x" if name in PREFIX else f"write x {name} y" for name in WORD_FUNCTORS},
+}
+"""How each functor is written."""
+
+PREDICATES = frozenset({"contains", "match"})
+"""Conditions that are written like atoms, with two arguments."""
+
+BODY_AGGREGATES = frozenset({"count", "sum", "min", "max", "mean"})
+HEAD_AGGREGATES = BODY_AGGREGATES | {"concat"}
+
+TYPED_CONSTANTS = frozenset({"date", "timestamp", "decimal"})
+"""Constants that are written as a call on a string: `date("2013-01-31")`."""
+
+RESERVED_VARIABLES = BODY_AGGREGATES | frozenset(WORD_FUNCTORS) | {"true", "false", "nil", "_"}
+"""Names that no variable may have, because the text could not be read back."""
+
+RESERVED_RELATIONS = frozenset(WORD_FUNCTORS) | PREDICATES | {"true", "false", "nil", "choice", "_"}
+"""Names that no relation may have, for the same reason."""
+
+COMPARISONS = frozenset({"=", "!=", "<", "<=", ">", ">="})
+
+QUALIFIERS = frozenset({"inline", "no_inline", "magic", "no_magic", "brie", "btree", "btree_delete"})
+DIRECTIVE_QUALIFIERS = frozenset({"input", "output", "printsize"})
+
+# ── recognised, but refused ───────────────────────────────────────────────────────────────────────────────────────────
+_ONE_INTEGER_TYPE = "there is one integer type (int64), so no conversion is needed: leave it out"
+
+UNSUPPORTED_FUNCTORS: dict[str, str] = {
+    "autoinc": "number the rows before loading them, or use a key that the data has",
+    "range": "load the numbers as a relation of their own and join with it",
+    "ord": "compare the strings themselves with < and >",
+    "as": "declare the column with the type that you want",
+    "to_unsigned": _ONE_INTEGER_TYPE,
+    "itou": _ONE_INTEGER_TYPE,
+    "utoi": _ONE_INTEGER_TYPE,
+    "itof": "write to_float(…)",
+    "utof": "write to_float(…)",
+    "ftoi": "write to_number(…)",
+    "ftou": "write to_number(…)",
+    "lxor": "write (x lor y) land lnot (x land y)",
+}
+"""Functors of Soufflé that are not supported, with what to write instead."""
+
+UNSUPPORTED_DIRECTIVES: dict[str, tuple[str, str]] = {
+    "comp": ("components (`.comp`) are", "write the relations and rules of the component directly, once per instance"),
+    "init": ("component instances (`.init`) are", "write the relations and rules of the component directly"),
+    "override": ("overriding rules of a component (`.override`) is", "write the rules that you want directly"),
+    "functor": ("functors from C++ libraries (`.functor`) are", "compute the value in Python before loading, or use the built-in functors"),
+    "plan": ("query plans by hand (`.plan`) are", "leave it out: the order of a body never changes results, and the planner chooses one"),
+    "pragma": ("`.pragma` is", "leave it out and pass options on the command line or to lftj.connect()"),
+    "lattice": ("lattices (`.lattice`) are", "use min(…) or max(…) in a rule head"),
+    "include": ("`.include` is", "give both files' text to add_rules(), one after the other"),
+    "once": ("`.once` is", "leave it out: files are not included by other files"),
+    "debug_delta": ("`.debug_delta` is", "subscribe to the relation to see its changes"),
+}
+"""Directives of Soufflé that are not supported: what they are, and what to write instead."""
+
+
+def is_functor(name: str) -> bool:
+    """True for a function that is written `name(arguments)`."""
+    return name in FUNCTORS or name in WORD_FUNCTORS
+
+
+def wrong_arity(name: str, found: int) -> str | None:
+    """What is wrong with `found` arguments for the functor `name`, or None."""
+    least, greatest = FUNCTORS.get(name) or (WORD_FUNCTORS[name],) * 2
+    if found >= least and (greatest is None or found <= greatest):
+        return None
+    expected = f"{least} argument{'s' if least != 1 else ''}" if greatest is not None else f"at least {least} arguments"
+    return f"{name} takes {expected}, found {found}"
+
+
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """The known name most like `name`, or None when nothing is near."""
+    found = difflib.get_close_matches(name, list(known), n=1, cutoff=0.7)
+    return found[0] if found else None

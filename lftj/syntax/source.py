@@ -1,0 +1,38 @@
+"""Places in rule text: from character offsets to `Span`s."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from itertools import accumulate
+
+from lftj.errors import Span
+
+
+class Source:
+    """One text with the offsets of its lines.
+
+    Lines end where `str.splitlines` says that they end, since that is how errors show them. `span` costs O(log lines).
+    """
+
+    def __init__(self, text: str, file: str | None = None):
+        self.text = text
+        self.file = file
+        lines = text.splitlines(keepends=True)
+        if not lines or lines[-1].splitlines() != [lines[-1]]:
+            lines.append("")
+        self._starts = [0, *accumulate(len(line) for line in lines[:-1])]
+
+    def span(self, start: int, end: int) -> Span:
+        """The place of `text[start:end]`."""
+        line, column = self._place(start)
+        end_line, end_column = self._place(end)
+        return Span(line, column, end_line, end_column, self.file, self.text)
+
+    def _place(self, offset: int) -> tuple[int, int]:
+        line = bisect_right(self._starts, offset)
+        return line, offset - self._starts[line - 1] + 1
+
+
+def join(first: Span, last: Span) -> Span:
+    """From the start of `first` to the end of `last`."""
+    return Span(first.line, first.column, last.end_line, last.end_column, first.file, first.source)

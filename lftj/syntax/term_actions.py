@@ -1,0 +1,122 @@
+"""What the grammar's rules for terms and conditions build. Each method has the name of its rule and takes the rule's children."""
+
+from __future__ import annotations
+
+from lark import Token
+
+from lftj.syntax import constants, functors, tree
+from lftj.syntax.operators import apply_operators
+from lftj.syntax.phrases import LITERALS, TERMS, Application, Branches, Children, Group, Phrases
+
+
+class TermActions(Phrases):
+    """Builds terms and conditions."""
+
+    # ── constants and variables ───────────────────────────────────────────────────────────────────────────────────────
+    def string(self, children: Children) -> tree.Constant:
+        (token,) = children
+        return self.guarded(constants.read_string, str(token), self.at(token))
+
+    def true(self, children: Children) -> tree.Constant:
+        return tree.Constant(True, span=self.at(children[0]))
+
+    def false(self, children: Children) -> tree.Constant:
+        return tree.Constant(False, span=self.at(children[0]))
+
+    def wildcard(self, children: Children) -> tree.Wildcard:
+        return tree.Wildcard(span=self.at(children[0]))
+
+    def variable(self, children: Children) -> tree.Term:
+        name, span = str(children[0]), self.at(children[0])
+        if name in functors.RESERVED_VARIABLES:
+            if name == "nil":
+                self.unsupported("records (`nil`) are", span, "give the relation one column for each field")
+            else:
+                self.problem(f"`{name}` is a word of the language", span, f"choose another name for the variable, such as {name}_")
+        return tree.Variable(name, span=span)
+
+    # ── compound phrases ──────────────────────────────────────────────────────────────────────────────────────────────
+    def arguments(self, children: Children) -> Children:
+        return children
+
+    def application(self, children: Children) -> object:
+        name, opening, rest, closing = children
+        span = self.between(name, closing)
+        phrases = rest if isinstance(rest, list) else []
+        if str(name) == "choice" and any(isinstance(phrase, Group) for phrase in phrases):
+            phrases = []
+        return Application(str(name), tuple(self.term(phrase) for phrase in phrases), opening.type == "LSQB", span)
+
+    function_application = application
+
+    def aggregate_application(self, children: Children) -> object:
+        name, opening, *rest, closing = children
+        phrases = [phrase for part in rest for phrase in (part if isinstance(part, list) else [part])]
+        return self.application([name, opening, phrases, closing])
+
+    def arithmetic(self, children: Children) -> tree.Term:
+        return apply_operators(self, children)
+
+    def braces(self, children: Children) -> object:
+        _, content, closing = children
+        return self.body(content), closing
+
+    def aggregate(self, children: Children) -> tree.Aggregate:
+        name, *middle, last = children
+        target = next((self.term(part) for part in middle if not (isinstance(part, Token) and part.type in ("LPAR", "RPAR"))), None)
+        body, closing = last if isinstance(last, tuple) else (self.body([last]), last)
+        span = self.between(name, closing)
+        if (target is None) != (str(name) == "count"):
+            found = "needs a term before the colon" if target is None else "takes no term before the colon"
+            self.problem(f"{name} {found}", span, "write `count : { … }`, and `sum x : { … }` for the others")
+        return tree.Aggregate(str(name), target, body, span=span)
+
+    def comparison(self, children: Children) -> tree.Literal:
+        left, operator, right = children
+        span = self.between(left, right)
+        for function, value in ((left, right), (right, left)):
+            if isinstance(function, Application) and function.brackets and str(operator) == "=":
+                return tree.Atom(function.name, function.args, self.term(value), span=span)
+        return tree.Comparison(str(operator), self.term(left), self.term(right), span=span)
+
+    def negation(self, children: Children) -> tree.Negation:
+        sign, phrase = children
+        literals = self.literals(phrase)
+        return tree.Negation(tree.Body(literals, span=self.at(phrase)), span=self.between(sign, phrase))
+
+    def conjunction(self, children: Children) -> Children:
+        return children
+
+    def disjunction(self, children: Children) -> Branches:
+        return Branches(children)
+
+    def group(self, children: Children) -> object:
+        opening, content, closing = children
+        span = self.between(opening, closing)
+        if not isinstance(content, Branches):
+            assert isinstance(content, list)
+            if len(content) == 1 and not isinstance(content[0], LITERALS):
+                return self.number(content[0]) if isinstance(content[0], Token) else content[0]
+            if all(isinstance(phrase, (*TERMS, Token)) for phrase in content):
+                return Group(None, span)
+        return Group(self.body(content).literals, span)
+
+    # ── refused ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    def record(self, children: Children) -> tree.Term:
+        span = self.between(children[0], children[-1])
+        self.unsupported("records `[a, b]` are", span, "give the relation one column for each field")
+        return tree.Wildcard(span=span)
+
+    def counter(self, children: Children) -> tree.Term:
+        self.unsupported("the counter `$` is", children[0], functors.UNSUPPORTED_FUNCTORS["autoinc"])
+        return tree.Wildcard(span=self.at(children[0]))
+
+    def variant(self, children: Children) -> tree.Term:
+        span = self.between(children[0], children[-1])
+        self.unsupported(f"algebraic data types (`${children[1]}`) are", span, "use one relation for each kind of value")
+        return tree.Wildcard(span=span)
+
+    def user_functor(self, children: Children) -> tree.Term:
+        span = self.between(children[0], children[-1])
+        self.unsupported(f"functors from C++ libraries (`@{children[1]}`) are", span, functors.UNSUPPORTED_DIRECTIVES["functor"][1])
+        return tree.Wildcard(span=span)
