@@ -1,0 +1,33 @@
+"""Data in and out: whatever holds rows, to int64 code columns and back.
+
+`read` takes tuples, Arrow, pandas, Polars, Spark and files; `to_arrow`, `to_pandas`, `to_polars` and `to_tuples` give them back;
+`read_facts` and `write_facts` speak Soufflé's files. No value is changed on the way: what does not fit is an error with row and column.
+"""
+
+from __future__ import annotations
+
+from lftj.frames.facts import FactsLayout, read_facts
+from lftj.frames.frame import Columns, Frame, NullPolicy
+from lftj.frames.match import ColumnMap
+from lftj.frames.out import decode_column, to_arrow, to_pandas, to_polars, to_tuples, to_values, value_order
+from lftj.frames.read import read
+from lftj.frames.write_facts import format_facts, write_facts
+
+__all__ = [
+    "ColumnMap",
+    "Columns",
+    "FactsLayout",
+    "Frame",
+    "NullPolicy",
+    "decode_column",
+    "format_facts",
+    "read",
+    "read_facts",
+    "to_arrow",
+    "to_pandas",
+    "to_polars",
+    "to_tuples",
+    "to_values",
+    "value_order",
+    "write_facts",
+]

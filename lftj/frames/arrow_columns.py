@@ -1,0 +1,164 @@
+"""Arrow columns to codes: only conversions that lose nothing, a column at a time.
+
+| relation column | Arrow columns that fit                                                                  |
+|-----------------|-----------------------------------------------------------------------------------------|
+| `int`           | int8 … int64, uint8 … uint32, uint64 below 2⁶³                                            |
+| `float`         | float16, float32, float64                                                               |
+| `str`           | string, large_string, string_view                                                       |
+| `bool`          | bool                                                                                    |
+| `date`          | date32, date64 on whole days                                                            |
+| `timestamp`     | timestamp without zone: s, ms, us; ns on whole microseconds                             |
+| `decimal(p,s)`  | decimals of any width whose values have p digits, s after the point                     |
+
+A dictionary-encoded column fits where its values do; a column of type null is all NULL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute
+
+from lftj.errors import LftjError, ValueRangeError, ValueTypeError
+from lftj.frames.frame import CodedColumn, Target
+from lftj.types import Type, encode_scalar, floats_to_codes, type_of_python
+
+pc: Any = pyarrow.compute  # its functions are made at import time, where no type checker sees them
+
+
+def code_arrow(column: pa.ChunkedArray | pa.Array, target: Target) -> CodedColumn:
+    """Codes of an Arrow column. One copy of the data; strings also pass through the dictionary.
+
+    Raises ValueTypeError for a column that does not fit, and ValueTypeError or ValueRangeError for a value that does not.
+    """
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    rows = len(column)
+    codes = np.zeros(rows, dtype=np.int64)
+    missing = np.zeros(rows, dtype=bool) if column.null_count else None
+    nans = np.zeros(rows, dtype=bool) if target.type.name == "float" else None
+    if not pa.types.is_null(column.type):
+        _check_fits(column.type, target)
+    start = 0
+    for chunk in chunks:
+        span = slice(start, start + len(chunk))
+        start = span.stop
+        if missing is None or not chunk.null_count:
+            codes[span] = _code_chunk(chunk, target, span, nans)
+            continue
+        missing[span] = chunk.is_null().to_numpy(zero_copy_only=False)
+        valid = span.start + np.flatnonzero(~missing[span])
+        if len(valid):
+            codes[valid] = _code_chunk(chunk.drop_null(), target, valid, nans)
+    return CodedColumn(codes, missing, nans)
+
+
+_NUMPY_NAMES = {"halffloat": "float16", "float": "float32", "double": "float64"}
+
+
+# ── types ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+def _check_fits(found: pa.DataType, target: Target) -> None:
+    values = found.value_type if pa.types.is_dictionary(found) else found
+    try:
+        fits = pa.types.is_decimal(values) if target.type.name == "decimal" else type_of_python(values) == target.type
+    except LftjError:
+        fits = False
+    if not fits:
+        shown = _NUMPY_NAMES.get(str(found), str(found))
+        raise target.fail(ValueTypeError(f"expected {target.type}, found {shown}", hint=_remedy(values, target.type)))
+
+
+def _remedy(found: pa.DataType, type: Type) -> str:
+    """What to do about a whole column of another type."""
+    if pa.types.is_timestamp(found) and found.tz is not None and type.name == "timestamp":
+        return "convert to one zone and drop it, e.g. in pandas: column.dt.tz_convert(None)"
+    if pa.types.is_integer(found) and type.name == "float":
+        return "convert the column to float64 first (integers beyond 2⁵³ would change), or declare it int"
+    if pa.types.is_floating(found) and type.name == "int":
+        return 'convert the column to int64 first (in pandas, .astype("Int64") keeps missing values), or declare it float'
+    return f"convert the column to {type.arrow} first, or declare it otherwise"
+
+
+# ── values ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+def _code_chunk(values: pa.Array, target: Target, rows: slice | np.ndarray, nans: np.ndarray | None) -> np.ndarray:
+    """Codes of an array without NULL; `rows` says which rows of the frame it holds."""
+    if target.type.name == "str":
+        return target.dictionary.encode(values)
+    if pa.types.is_dictionary(values.type):
+        values = values.dictionary_decode()
+    if nans is not None:
+        floats = values.cast(pa.float64()).to_numpy()
+        nans[rows] = np.isnan(floats)
+        return floats_to_codes(floats)
+    convert = _CONVERSIONS[target.type.name]
+    try:
+        return convert(values, target.type)
+    except (pa.ArrowInvalid, OverflowError):
+        first = first_failing(values, lambda part: convert(part, target.type))
+        row = rows.start + first if isinstance(rows, slice) else int(rows[first])
+        raise target.fail(_error_of(values[first], target.type), row) from None
+
+
+def _integers(values: pa.Array, type: Type) -> np.ndarray:
+    return values.cast(pa.int64()).to_numpy()
+
+
+def _truths(values: pa.Array, type: Type) -> np.ndarray:
+    return values.to_numpy(zero_copy_only=False)
+
+
+def _days(values: pa.Array, type: Type) -> np.ndarray:
+    return values.cast(pa.date32()).cast(pa.int32()).to_numpy()
+
+
+def _microseconds(values: pa.Array, type: Type) -> np.ndarray:
+    return values.cast(pa.timestamp("us")).cast(pa.int64()).to_numpy()
+
+
+def _scaled(values: pa.Array, type: Type) -> np.ndarray:
+    """The low words of 128-bit integers: with at most 18 digits they hold the whole value, sign included (little-endian)."""
+    decimals = values.cast(type.arrow)
+    words = np.frombuffer(decimals.buffers()[1], dtype="<i8")
+    return words[2 * decimals.offset : 2 * (decimals.offset + len(decimals)) : 2]
+
+
+_CONVERSIONS: dict[str, Callable[[pa.Array, Type], np.ndarray]] = {
+    "int": _integers,
+    "bool": _truths,
+    "date": _days,
+    "timestamp": _microseconds,
+    "decimal": _scaled,
+}
+
+
+def first_failing(values: pa.Array, convert: Callable[[pa.Array], object]) -> int:
+    """Index of the first value that `convert` refuses, given that it refuses the whole. O(n): halves are tried, not values."""
+    low, high = 0, len(values)
+    while high - low > 1:
+        middle = (low + high) // 2
+        try:
+            convert(values.slice(low, middle - low))
+            low = middle
+        except (pa.ArrowInvalid, OverflowError):
+            high = middle
+    return low
+
+
+def _error_of(value: pa.Scalar, type: Type) -> LftjError:
+    """Why this one value has no code."""
+    if type.name in ("date", "timestamp"):
+        text = pc.cast(value, pa.string()).as_py()
+        if getattr(value.type, "unit", "") in ("s", "ms") and type.name == "timestamp":
+            return ValueRangeError(f"{text} is outside the range of {type}")
+        finest = "microseconds" if type.name == "timestamp" else "whole days"
+        return ValueTypeError(f"{type}s hold {finest}, found {text}", hint="round the column first")
+    try:
+        encode_scalar(type, value.as_py(), _NO_STRINGS)
+    except LftjError as error:
+        return error
+    return ValueTypeError(f"expected {type}, found {value}")
+
+
+_NO_STRINGS: Any = None

@@ -1,0 +1,167 @@
+"""Tables of others as carriers: Arrow and all that speaks Arrow, pandas, NumPy, columns of text.
+
+pandas, Polars and pyspark are recognised by the module of their classes and never imported here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from lftj.errors import FrameError, ValueTypeError
+from lftj.frames.arrow_columns import code_arrow
+from lftj.frames.delimited import DelimitedText
+from lftj.frames.frame import Carrier, CodedColumn, Place, Target
+from lftj.frames.python_columns import code_values
+from lftj.frames.text_columns import code_text
+
+
+@dataclass(frozen=True)
+class ArrowCarrier:
+    """An Arrow table."""
+
+    table: pa.Table
+    place: Place = field(default_factory=Place)
+
+    @property
+    def names(self) -> list[Hashable]:
+        """Column names in order."""
+        return list(self.table.column_names)
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return self.table.num_columns
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self.table.num_rows
+
+    def code(self, position: int, target: Target) -> CodedColumn:
+        """See `Carrier.code`."""
+        return code_arrow(self.table.column(position), target)
+
+
+@dataclass(frozen=True)
+class PandasCarrier:
+    """A pandas DataFrame, read column by column: `object` columns value by value, the others through Arrow."""
+
+    frame: Any
+    place: Place = field(default_factory=Place)
+
+    @property
+    def names(self) -> list[Hashable]:
+        """Column labels in order; the index is not read."""
+        return list(self.frame.columns)
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return len(self.frame.columns)
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(self.frame)
+
+    def code(self, position: int, target: Target) -> CodedColumn:
+        """See `Carrier.code`. NaN and NaT in other than float columns are NULL."""
+        column = self.frame.iloc[:, position]
+        if column.dtype == object:
+            return code_values(column.tolist(), target, nan_is_null=True)
+        try:
+            plain = isinstance(column.dtype, np.dtype)
+            array = pa.array(column.to_numpy()) if plain else pa.array(column, from_pandas=True)
+        except (pa.ArrowException, TypeError) as reason:
+            raise target.fail(ValueTypeError(f"expected {target.type}, found {column.dtype}: {reason}")) from None
+        return code_arrow(array, target)
+
+
+@dataclass(frozen=True)
+class ArrayCarrier:
+    """A two-dimensional NumPy array: its columns by position."""
+
+    array: np.ndarray
+    place: Place = field(default_factory=lambda: Place("the array"))
+    names: None = None
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return self.array.shape[1]
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self.array.shape[0]
+
+    def code(self, position: int, target: Target) -> CodedColumn:
+        """See `Carrier.code`."""
+        column = self.array[:, position]
+        return code_values(column.tolist(), target) if column.dtype == object else code_arrow(pa.array(column), target)
+
+
+@dataclass(frozen=True)
+class TextCarrier:
+    """Columns of strings from a file. `empty_is_null`: an empty field is NULL, save in columns of strings."""
+
+    names: list[Hashable] | None
+    columns: Sequence[pa.ChunkedArray]
+    rows: int
+    place: Place
+    empty_is_null: bool
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return len(self.columns)
+
+    def code(self, position: int, target: Target) -> CodedColumn:
+        """See `Carrier.code`."""
+        return code_text(self.columns[position], target, empty_is_null=self.empty_is_null)
+
+
+def carry_text(text: DelimitedText, width: int, names: list[Hashable] | None, *, empty_is_null: bool) -> TextCarrier:
+    """The fields of a delimited file. Raises FrameError for rows of another width."""
+    columns = text.columns(width)
+    return TextCarrier(names, columns, len(columns[0]), Place(text.name, text.line_of, is_file=True), empty_is_null)
+
+
+def carry_table(source: Any) -> Carrier | None:
+    """The carrier of a table in memory; None when `source` is no such table. Raises FrameError (E231) for near misses."""
+    if isinstance(source, pa.Table):
+        return ArrowCarrier(source)
+    if isinstance(source, pa.RecordBatch):
+        return ArrowCarrier(pa.Table.from_batches([source]))
+    if isinstance(source, pa.RecordBatchReader):
+        return ArrowCarrier(source.read_all())
+    if _is_a(source, "pandas", "DataFrame"):
+        return PandasCarrier(source)
+    if _is_a(source, "polars", "LazyFrame"):
+        raise FrameError("a LazyFrame holds no rows yet", code="E231", hint="pass frame.collect()")
+    if callable(getattr(source, "toArrow", None)):  # pyspark; gathers the rows in this process
+        return ArrowCarrier(source.toArrow())
+    if hasattr(source, "__arrow_c_stream__") and not isinstance(source, (pa.Array, pa.ChunkedArray)):
+        return _carry_stream(source)
+    if isinstance(source, np.ndarray) and source.ndim == 2:
+        return ArrayCarrier(source)
+    return None
+
+
+def _carry_stream(source: Any) -> ArrowCarrier:
+    try:
+        return ArrowCarrier(pa.table(source))
+    except (pa.ArrowException, TypeError, ValueError) as reason:
+        found = f"{type(source).__module__.split('.')[0]}.{type(source).__name__}"
+        raise FrameError(
+            f"{found} does not come as an Arrow table: {reason}", code="E231", hint="pass a table with named columns"
+        ) from None
+
+
+def _is_a(source: object, package: str, name: str) -> bool:
+    return any(base.__name__ == name and base.__module__.split(".")[0] == package for base in type(source).__mro__)

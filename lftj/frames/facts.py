@@ -1,0 +1,134 @@
+"""Soufflé's fact files, in: no header, tabs between fields, strings as they stand.
+
+The parameters are those of `.input` and `.output`: `IO` (file, stdin, stdout), `filename`, `delimiter`, `headers`, `columns="0:2:1"`,
+`rfc4180`, `compress`. Two things are stricter than in Soufflé: a line with more fields than columns is an error (`columns` picks some on
+purpose), and so is an unknown parameter.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from lftj.dictionary import Dictionary
+from lftj.errors import FrameError
+from lftj.frames.carriers import carry_text
+from lftj.frames.delimited import DelimitedText
+from lftj.frames.files import read_bytes
+from lftj.frames.frame import Columns, Frame, Target, settle
+from lftj.frames.match import suggestion
+
+Parameters = Mapping[str, str | int]
+_KNOWN = ("IO", "filename", "delimiter", "headers", "columns", "rfc4180", "compress", "name", "attributeNames", "operation")
+_WAYS = ("file", "stdin", "stdout", "stdoutprintsize")
+
+
+@dataclass(frozen=True, slots=True)
+class FactsLayout:
+    """What the parameters of a directive say. `picked`: the file's field for each column, or None for all in order."""
+
+    io: str
+    filename: str | None
+    delimiter: str
+    headers: bool
+    rfc4180: bool
+    compress: bool
+    picked: tuple[int, ...] | None
+
+    @classmethod
+    def of(cls, parameters: Parameters) -> FactsLayout:
+        """Reads the parameters. Raises FrameError (E231) for unknown ones and for values they cannot have."""
+        for name in parameters:
+            if name not in _KNOWN:
+                meant = suggestion(name, _KNOWN)
+                hint = f"did you mean {meant}?" if meant else f"known are {', '.join(_KNOWN[:7])}"
+                raise FrameError(f"unknown parameter {name!r}", code="E231", hint=hint)
+        io = str(parameters.get("IO", "file"))
+        if io not in _WAYS:
+            raise FrameError(f"IO={io} is not supported", code="E231", hint="use IO=file, IO=stdin or IO=stdout")
+        rfc4180 = _truth(parameters, "rfc4180")
+        delimiter = str(parameters.get("delimiter", "," if rfc4180 else "\t"))
+        if not delimiter or "\n" in delimiter or (rfc4180 and '"' in delimiter):
+            raise FrameError(f"delimiter={delimiter!r} cannot separate fields", code="E231")
+        filename = parameters.get("filename")
+        return cls(
+            io,
+            None if filename is None else str(filename),
+            delimiter,
+            _truth(parameters, "headers"),
+            rfc4180,
+            _truth(parameters, "compress"),
+            _picked(parameters.get("columns")),
+        )
+
+    def path(self, relation: str, directory: str | os.PathLike[str], *, output: bool) -> Path:
+        """The file of a relation: `filename`, or the relation's name with `.facts` (in) or `.csv` (out, `.csv.gz` if compressed)."""
+        ending = ".facts" if not output else ".csv.gz" if self.compress else ".csv"
+        return Path(directory) / (self.filename or relation + ending)
+
+
+def read_facts(
+    source: str | os.PathLike[str] | BinaryIO,
+    columns: Columns,
+    parameters: Parameters,
+    dictionary: Dictionary,
+) -> Frame:
+    """The rows of a fact file (gzip or not) or of an open binary file. An empty file is an empty relation.
+
+    A relation without columns has one line `()` per row. There is no NULL: an empty field is the empty string, or no number.
+    Raises FileMissingError, FrameError (E231, E232), ValueTypeError, ValueRangeError, with line and column.
+    """
+    layout = FactsLayout.of(parameters)
+    name = "stdin" if hasattr(source, "read") else Path(source).name  # type: ignore[arg-type]
+    data = read_bytes(source)
+    if not columns:
+        return _read_nullary(name, data, layout.headers)
+    text = DelimitedText(name, data, layout.delimiter, layout.rfc4180, layout.headers, blank_lines=True)
+    positions = layout.picked or tuple(range(len(columns)))
+    if len(positions) != len(columns):
+        picked = ":".join(map(str, positions))
+        raise FrameError(f'columns="{picked}" picks {len(positions)} fields, the relation has {len(columns)} columns', code="E231")
+    carrier = carry_text(text, _width(text, positions, layout.picked is None), None, empty_is_null=False)
+    targets = [Target(column, type, dictionary, carrier.place) for column, type in columns]
+    coded = [carrier.code(position, target) for position, target in zip(positions, targets, strict=True)]
+    return settle(coded, columns, carrier.rows, "error", carrier.place)
+
+
+def _width(text: DelimitedText, positions: tuple[int, ...], exact: bool) -> int:
+    """Fields per line: as many as columns; when fields are picked, as many as the first line has, and all picked must be there."""
+    if exact:
+        return len(positions)
+    line, fields = next(text.records(), (1, [""] * (max(positions) + 1)))
+    if len(fields) <= max(positions):
+        picked = ":".join(map(str, positions))
+        message = f'{text.name}, line {line}: columns="{picked}" counts fields from 0, this line has {len(fields)}'
+        raise FrameError(message, code="E232")
+    return len(fields)
+
+
+def _read_nullary(name: str, data: bytes, headers: bool) -> Frame:
+    lines = data.decode("utf-8", "replace").splitlines()
+    for number, line in enumerate(lines[headers:], 1 + headers):
+        if line != "()":
+            hint = "a relation without columns has one line () when it holds"
+            raise FrameError(f"{name}, line {number}: expected (), found {line!r}", code="E232", hint=hint)
+    return Frame([], len(lines[headers:]))
+
+
+def _truth(parameters: Parameters, name: str) -> bool:
+    value = str(parameters.get(name, "false")).casefold()
+    if value not in ("true", "false", "1", "0"):
+        raise FrameError(f"{name}={value} is neither true nor false", code="E231")
+    return value in ("true", "1")
+
+
+def _picked(value: str | int | None) -> tuple[int, ...] | None:
+    if value is None or value == "":
+        return None
+    parts = str(value).split(":")
+    if not all(part.strip().isdecimal() for part in parts):
+        raise FrameError(f'columns="{value}" is not a list of fields', code="E231", hint='write field numbers from 0: columns="0:2:1"')
+    return tuple(int(part) for part in parts)

@@ -1,0 +1,109 @@
+"""Files by the ending of their name: `.csv .tsv .facts` (also `.gz`), `.parquet`, `.arrow .feather .ipc`."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from collections.abc import Hashable
+from pathlib import Path
+from typing import BinaryIO
+
+import pyarrow as pa
+import pyarrow.ipc
+import pyarrow.parquet
+
+from lftj.errors import FileMissingError, FrameError
+from lftj.frames.carriers import ArrowCarrier, TextCarrier, carry_text
+from lftj.frames.delimited import DelimitedText
+from lftj.frames.frame import Place
+
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_ARROW = (".arrow", ".feather", ".ipc")
+FORMATS = ".csv, .tsv, .facts (each also with .gz), .parquet, .arrow, .feather or .ipc"
+
+
+def carry_file(path: Path) -> ArrowCarrier | TextCarrier:
+    """The content of a CSV, TSV, Parquet or Arrow file; CSV and TSV have a header and quotes as in RFC 4180.
+
+    Raises FileMissingError, and FrameError for an unknown ending (E231) or content that cannot be read (E232).
+    """
+    kind = file_kind(path)
+    if kind in _DELIMITERS:
+        return _carry_csv(path, _DELIMITERS[kind])
+    if kind != ".parquet" and kind not in _ARROW:
+        raise FrameError(f"{path.name}: unknown format {kind or '(no ending)'!r}", code="E231", hint=f"name the file {FORMATS}")
+    try:
+        if kind == ".parquet":
+            return _place(path, _read_parquet(path))
+        return _place(path, _read_ipc(path))
+    except FileNotFoundError:
+        raise missing(path) from None
+    except (pa.ArrowException, OSError) as reason:
+        raise FrameError(
+            f"{path.name} cannot be read: {reason}", code="E232", hint="is it complete, and of the format it is named for?"
+        ) from None
+
+
+def file_kind(path: Path) -> str:
+    """The ending that tells the format, in lower case, without `.gz`."""
+    return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
+
+
+def read_bytes(source: str | os.PathLike[str] | BinaryIO) -> bytes:
+    """All bytes of a file or of an open one, decompressed if they are gzip. Raises FileMissingError, FrameError (E232)."""
+    if hasattr(source, "read"):
+        name, data = "stdin", source.read()  # type: ignore[union-attr]
+    else:
+        path = Path(source)  # type: ignore[arg-type]
+        name = path.name
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:
+            raise missing(path) from None
+        except OSError as reason:
+            raise FrameError(f"{path} cannot be read: {reason.strerror}", code="E232") from None
+    if data[:2] != b"\x1f\x8b":
+        return data
+    try:
+        return gzip.decompress(data)
+    except (OSError, EOFError, zlib.error) as reason:
+        raise FrameError(f"{name} cannot be decompressed: {reason}", code="E232", hint="is the file complete?") from None
+
+
+def missing(path: Path) -> FileMissingError:
+    """The error for a file that is not there, with the closest name that is."""
+    hint = f"paths start at {Path.cwd()}" if not path.is_absolute() else None
+    if path.parent.is_dir():
+        alike = [
+            other.name
+            for other in sorted(path.parent.iterdir())
+            if other.name.casefold() == path.name.casefold() or other.stem == path.stem
+        ]
+        hint = f"did you mean {alike[0]}?" if alike else hint
+    return FileMissingError(f"there is no file {path}", hint=hint)
+
+
+def _carry_csv(path: Path, delimiter: str) -> TextCarrier:
+    text = DelimitedText(path.name, read_bytes(path), delimiter, quoted=True, header=True, blank_lines=False)
+    names: list[Hashable] = list(text.header_names())
+    text = DelimitedText(path.name, text.data, delimiter, quoted=True, header=True, blank_lines=len(names) == 1)
+    return carry_text(text, len(names), names, empty_is_null=True)
+
+
+def _read_parquet(path: Path) -> pa.Table:
+    """One file, or a directory of files as Spark writes them, where directories named `column=value` are columns too."""
+    return pyarrow.parquet.read_table(path) if path.is_dir() else pyarrow.parquet.ParquetFile(path).read()
+
+
+def _read_ipc(path: Path) -> pa.Table:
+    with pa.memory_map(str(path)) as file:
+        if file.read(6) == b"ARROW1":
+            file.seek(0)
+            return pa.ipc.open_file(file).read_all()
+        file.seek(0)
+        return pa.ipc.open_stream(file).read_all()
+
+
+def _place(path: Path, table: pa.Table) -> ArrowCarrier:
+    return ArrowCarrier(table, Place(path.name, is_file=True))

@@ -1,0 +1,123 @@
+"""What all carriers of data have in common: coded columns, the place of a value in its source, and what happens to NULL and NaN."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+import numpy as np
+
+from lftj.dictionary import Dictionary
+from lftj.errors import FrameError, LftjError, NullValueError
+from lftj.types import Type
+
+NullPolicy = Literal["error", "drop"]
+Columns = Sequence[tuple[str, Type]]
+"""Names and types of a relation's columns, in order."""
+
+MISSING_HINT = 'leave the row out, or load with nulls="drop"'
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Data on its way into a relation: one int64 array of codes per column, in the order of the relation's columns.
+
+    `rows` counts the rows (a relation without columns has them too); `dropped` counts those left out for a NULL or NaN.
+    Rows are in the order of the input, duplicates included. The arrays are contiguous, writable and the caller's own.
+    """
+
+    columns: list[np.ndarray]
+    rows: int
+    dropped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Names rows and columns of one source in messages. `line_of` gives the 1-based line of a row, for text files."""
+
+    subject: str = "the frame"
+    line_of: Callable[[int], int | None] | None = None
+    is_file: bool = False
+
+    def row(self, row: int) -> str:
+        """A row for a message; rows count from 0, as in every frame, and lines from 1, as in every editor."""
+        if not self.is_file:
+            return f"row {row}"
+        line = self.line_of(row) if self.line_of else None
+        return f"{self.subject}, row {row}" if line is None else f"{self.subject}, line {line} (row {row})"
+
+    def column(self, column: str) -> str:
+        """A whole column for a message."""
+        return f'{self.subject}, column "{column}"' if self.is_file else f'column "{column}"'
+
+    def locate(self, error: LftjError, column: str, row: int | None = None) -> LftjError:
+        """The same error, saying where."""
+        where = self.column(column) if row is None else f'{self.row(row)}, column "{column}"'
+        return type(error)(f"{where}: {error.message}", code=error.code, hint=error.hint)
+
+
+@dataclass(frozen=True, slots=True)
+class CodedColumn:
+    """Codes of one column; where `missing` (NULL) or `nans` is true the code means nothing. None: there are none."""
+
+    codes: np.ndarray
+    missing: np.ndarray | None = None
+    nans: np.ndarray | None = None
+
+    def absent(self) -> np.ndarray | None:
+        """True where there is no value for either reason; None when there is always one."""
+        masks = [mask for mask in (self.missing, self.nans) if mask is not None and mask.any()]
+        return None if not masks else masks[0] if len(masks) == 1 else masks[0] | masks[1]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The relation column that a source column is to become, and where to report trouble."""
+
+    name: str
+    type: Type
+    dictionary: Dictionary
+    place: Place = field(default_factory=Place)
+
+    def fail(self, error: LftjError, row: int | None = None) -> LftjError:
+        """`error` with its place."""
+        return self.place.locate(error, self.name, row)
+
+
+class Carrier(Protocol):
+    """A source of rows: pandas, Arrow, text, tuples. `names` is None when columns go by position."""
+
+    @property
+    def names(self) -> Sequence[Hashable] | None: ...
+    @property
+    def width(self) -> int: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def place(self) -> Place: ...
+
+    def code(self, position: int, target: Target) -> CodedColumn:
+        """Codes of the source column at `position`. Raises ValueTypeError, ValueRangeError with row and column."""
+        ...
+
+
+def settle(coded: Sequence[CodedColumn], columns: Columns, rows: int, nulls: NullPolicy, place: Place) -> Frame:
+    """Applies the policy for NULL and NaN to coded columns. Raises NullValueError for the first one in row order."""
+    absent = [column.absent() for column in coded]
+    present = [mask for mask in absent if mask is not None]
+    if not present:
+        return Frame([column.codes for column in coded], rows)
+    if nulls == "drop":
+        keep = ~np.logical_or.reduce(present)
+        return Frame([column.codes[keep] for column in coded], int(keep.sum()), int(rows - keep.sum()))
+    row, position = min((int(np.argmax(mask)), i) for i, mask in enumerate(absent) if mask is not None)
+    nans = coded[position].nans
+    what, code = ("NaN", "E201") if nans is not None and nans[row] else ("NULL", "E200")
+    raise place.locate(NullValueError(f"{what} is not a value", code=code, hint=MISSING_HINT), columns[position][0], row)
+
+
+def check_policy(nulls: str) -> None:
+    """Raises FrameError for a policy that is neither "error" nor "drop"."""
+    if nulls not in ("error", "drop"):
+        raise FrameError(f"nulls={nulls!r} is not a policy", hint='write nulls="error" or nulls="drop"')

@@ -1,0 +1,76 @@
+"""Which column of a frame becomes which column of the relation."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Hashable, Mapping, Sequence
+
+from lftj.errors import FrameError
+from lftj.frames.frame import Carrier, Columns
+
+ColumnMap = Mapping[str, Hashable]
+"""Relation column → frame column, for those whose names differ."""
+
+
+def match_columns(carrier: Carrier, columns: Columns, mapping: ColumnMap | None) -> list[int]:
+    """Positions in the frame, one per column of the relation: by name, or by position where the frame has no names.
+
+    Without `mapping`, the frame must have exactly the relation's columns, in any order; with it, other columns are left out.
+    Raises FrameError (E230) that says what is missing, what is too much, and what was probably meant.
+    """
+    wanted = [name for name, _ in columns]
+    if carrier.names is None:
+        _check_width(carrier, wanted, mapping)
+        return list(range(len(wanted)))
+    names = list(carrier.names)
+    _check_mapping(mapping or {}, wanted)
+    sources: list[Hashable] = [(mapping or {}).get(name, name) for name in wanted]
+    missing = [source for source in sources if source not in names]
+    if missing:
+        raise _missing(missing, names, sources, wanted, carrier.place.subject)
+    if doubled := [source for source in sources if names.count(source) > 1]:
+        raise FrameError(f"{carrier.place.subject} has more than one column {_quoted(doubled)}", hint="give each column its own name")
+    extra = [name for name in names if name not in sources]
+    if extra and mapping is None:
+        pairs = ", ".join(f'"{name}": "{name}"' for name in wanted)
+        hint = f"leave them out, or name the columns to take: columns={{{pairs}}}"
+        raise FrameError(f"{carrier.place.subject} has columns that the relation lacks: {_quoted(extra)}", hint=hint)
+    return [names.index(source) for source in sources]
+
+
+def suggestion(name: object, known: Sequence[object]) -> str | None:
+    """The known name that `name` was probably meant to be, or None."""
+    texts = {str(candidate).casefold(): str(candidate) for candidate in known}
+    found = difflib.get_close_matches(str(name).casefold(), list(texts), n=1, cutoff=0.6)
+    return texts[found[0]] if found else None
+
+
+def _check_width(carrier: Carrier, wanted: list[str], mapping: ColumnMap | None) -> None:
+    if mapping is not None:
+        raise FrameError(f"{carrier.place.subject} has no column names, so columns= cannot pick any", hint="leave columns= out")
+    if carrier.width != len(wanted):
+        expected = f"{len(wanted)} ({', '.join(wanted)})"
+        raise FrameError(f"{carrier.place.subject} has {carrier.width} columns, the relation has {expected}")
+
+
+def _check_mapping(mapping: ColumnMap, wanted: list[str]) -> None:
+    if unknown := [name for name in mapping if name not in wanted]:
+        hint = 'write columns={"relation column": "frame column"}'
+        raise FrameError(f"columns= maps {_quoted(unknown)}, but the relation's columns are {_quoted(wanted)}", hint=hint)
+
+
+def _missing(missing: list[Hashable], names: list[Hashable], sources: list[Hashable], wanted: list[str], subject: str) -> FrameError:
+    free = [name for name in names if name not in sources]
+    meant = {name: suggestion(name, free) for name in missing}
+    asked = [f'"{name}"' + (f' (did you mean "{meant[name]}"?)' if meant[name] else "") for name in missing]
+    plural = "s" if len(missing) > 1 else ""
+    message = f"{subject} has no column{plural} {', '.join(asked)}; it has {_quoted(names) or 'none at all'}"
+    pairs = [f'"{wanted[sources.index(name)]}": "{meant[name] or "…"}"' for name in missing]
+    hint = f"rename the column{plural}, or load with columns={{{', '.join(pairs)}}}"
+    if len(names) == 1 and (used := next((mark for mark in (";", "\t", "|", ",") if mark in str(names[0])), None)):
+        hint = f"the fields seem to be separated by {used!r}: use commas in .csv files, tabs in .tsv files"
+    return FrameError(message, hint=hint)
+
+
+def _quoted(names: Sequence[object]) -> str:
+    return ", ".join(f'"{name}"' for name in names)

@@ -1,0 +1,61 @@
+"""Columns of Python values: what tuples, dicts and pandas' object columns are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from lftj.errors import LftjError, NullValueError
+from lftj.frames.frame import CodedColumn, Target
+from lftj.types import encode_scalar, floats_to_codes
+
+_DTYPES = {"int": (int, np.int64), "float": (float, np.float64), "bool": (bool, np.int64)}
+
+
+def code_values(values: Sequence[object], target: Target, *, nan_is_null: bool = False) -> CodedColumn:
+    """Codes of Python values. `nan_is_null`: a float NaN in a column of another type means NULL, as in pandas.
+
+    About 30 ns a value when all are of the one expected Python type, 1 µs otherwise.
+    Raises ValueTypeError or ValueRangeError with row and column.
+    """
+    return _code_alike(values, target) or _code_each(values, target, nan_is_null)
+
+
+def _code_alike(values: Sequence[object], target: Target) -> CodedColumn | None:
+    """All at once, when every value has exactly the expected type; None when the slow way has to tell."""
+    kinds = set(map(type, values))
+    name = target.type.name
+    if name == "str" and kinds <= {str}:
+        try:
+            return CodedColumn(target.dictionary.encode(values))  # type: ignore[arg-type]
+        except LftjError:
+            return None
+    expected, dtype = _DTYPES.get(name, (None, None))
+    if expected is None or not kinds <= {expected}:
+        return None
+    try:
+        column = np.array(values, dtype=dtype)
+    except OverflowError:
+        return None
+    if name != "float":
+        return CodedColumn(column)
+    nans = np.isnan(column)
+    return CodedColumn(floats_to_codes(column), nans=nans if nans.any() else None)
+
+
+def _code_each(values: Sequence[object], target: Target, nan_is_null: bool) -> CodedColumn:
+    codes = np.zeros(len(values), dtype=np.int64)
+    missing = np.zeros(len(values), dtype=bool)
+    nans = np.zeros(len(values), dtype=bool)
+    for row, value in enumerate(values):
+        if value is None or (nan_is_null and target.type.name != "float" and isinstance(value, float) and value != value):
+            missing[row] = True
+            continue
+        try:
+            codes[row] = encode_scalar(target.type, value, target.dictionary)
+        except NullValueError as error:
+            (nans if error.code == "E201" else missing)[row] = True
+        except LftjError as error:
+            raise target.fail(error, row) from None
+    return CodedColumn(codes, missing, nans)

@@ -1,0 +1,92 @@
+"""Columns of text, as files have them, to codes of any type.
+
+Numbers may have blanks around them and a leading plus; strings are taken as they are. Written forms: `true false 1 0`,
+`2013-01-31`, `2013-01-31 23:59:59.123456` (or with a `T`), `inf -inf`.
+"""
+
+from __future__ import annotations
+
+import decimal
+import math
+import re
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute
+
+from lftj.errors import LftjError, ValueRangeError, ValueTypeError
+from lftj.frames.arrow_columns import code_arrow, first_failing
+from lftj.frames.frame import CodedColumn, Target
+from lftj.types import INT64_MAX, INT64_MIN, Type, encode_scalar
+
+pc: Any = pyarrow.compute  # its functions are made at import time, where no type checker sees them
+
+_HINTS = {
+    "bool": "write true or false",
+    "date": "write dates as 2013-01-31",
+    "timestamp": "write timestamps as 2013-01-31 23:59:59.123456, without a time zone",
+}
+_WORDS_FOR_NULL = {"na", "n/a", "null", "none", "nil", "\\n", "<na>"}
+
+
+def code_text(strings: pa.ChunkedArray, target: Target, *, empty_is_null: bool) -> CodedColumn:
+    """Codes of a column of strings without NULL. `empty_is_null`: an empty field in a column of another type than str is NULL.
+
+    Raises ValueTypeError or ValueRangeError naming row, column and text.
+    """
+    if target.type.name == "str":
+        return CodedColumn(target.dictionary.encode(strings))
+    if empty_is_null:
+        strings = pc.if_else(pc.equal(strings, ""), None, strings)
+    return code_arrow(_parse_column(strings, target, empty_is_null), target)
+
+
+def _parse_column(strings: pa.ChunkedArray, target: Target, empty_is_null: bool) -> pa.ChunkedArray:
+    """The strings as values of the target's Arrow type."""
+    try:
+        return _parse(strings, target.type)
+    except pa.ArrowInvalid:
+        trimmed = pc.replace_substring_regex(pc.utf8_trim_whitespace(strings), r"^\+([0-9.])", r"\1")
+    try:
+        return _parse(trimmed, target.type)
+    except pa.ArrowInvalid:
+        valid = trimmed.combine_chunks().drop_null()
+        first = first_failing(valid, lambda part: _parse(part, target.type))
+        row = int(np.flatnonzero(strings.is_valid().to_numpy())[first])
+        raise target.fail(_error_of(strings[row].as_py(), target.type, empty_is_null), row) from None
+
+
+def _parse(strings: Any, type: Type) -> Any:
+    """As Arrow casts text, less what it does silently: hexadecimal numbers wrap around there, and great floats become infinite."""
+    parsed = pc.cast(strings, type.arrow)
+    if type.name == "int" and pc.any(pc.match_substring(strings, "x", ignore_case=True)).as_py():
+        raise pa.ArrowInvalid("hexadecimal")
+    if type.name == "float":
+        infinite = pc.fill_null(pc.is_inf(parsed), False)
+        if pc.any(infinite).as_py() and not pc.all(pc.match_substring(strings.filter(infinite), "inf", ignore_case=True)).as_py():
+            raise pa.ArrowInvalid("out of range")
+    return parsed
+
+
+def _error_of(text: str, type: Type, empty_is_null: bool) -> LftjError:
+    """Why this text is not a value of the type."""
+    trimmed = text.strip()
+    if type.name == "int" and re.fullmatch(r"[+-]?\d+", trimmed):
+        return ValueRangeError(f"{trimmed} is outside the range of int, {INT64_MIN} … {INT64_MAX}")
+    if type.name == "float" and re.fullmatch(r"[+-]?[\d.]+(e[+-]?\d+)?", trimmed, re.IGNORECASE) and math.isinf(float(trimmed)):
+        return ValueRangeError(f"{trimmed} is outside the range of float")
+    if type.name == "decimal":
+        try:
+            encode_scalar(type, decimal.Decimal(trimmed), _NO_STRINGS)
+        except LftjError as error:
+            return error
+        except decimal.InvalidOperation:
+            pass
+    hint = _HINTS.get(type.name)
+    if trimmed.casefold() in _WORDS_FOR_NULL and empty_is_null:
+        hint = f"NULL is an empty field, not the word {trimmed}"
+    return ValueTypeError(f"expected {type}, found {text!r}", hint=hint)
+
+
+_NO_STRINGS: Any = None
