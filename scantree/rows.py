@@ -13,7 +13,8 @@ from __future__ import annotations
 import numpy as np
 
 from scantree.packing import Columns, packing_of, single_key
-from scantree.rows_kernels import locate_ascending, mark_common, merge_distinct, refine_ranges, refine_ties, run_sums
+from scantree.rows_kernels import locate_ascending, mark_common, merge_distinct, refine_ranges, refine_ties
+from scantree.rows_kernels import run_sums as _sum_runs
 
 _UNSORTED, _SORTED, _DISTINCT = range(3)
 _GALLOP = 8
@@ -105,18 +106,21 @@ def sort_and_count(columns: Columns, counts: np.ndarray) -> tuple[list[np.ndarra
     if len(counts) == 0:
         return list(columns), counts
     if not columns:
-        return [], _sum_runs(counts, np.zeros(1, dtype=np.int64))
+        return [], sum_runs(counts, np.zeros(1, dtype=np.int64))
     state = _order_state(columns)
     if state == _DISTINCT:
         return list(columns), counts
     if state == _UNSORTED:
-        columns, counts = _sort_with(columns, counts)
+        columns, counts = sort_with(columns, counts)
     starts = equal_runs(columns, len(columns))
-    return _take(columns, starts), _sum_runs(counts, starts)
+    return _take(columns, starts), sum_runs(counts, starts)
 
 
-def _sort_with(columns: Columns, payload: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
-    """Rows in ascending order and the payload of each; the payload of equal rows in any order."""
+def sort_with(columns: Columns, payload: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
+    """Rows in ascending order and the payload of each; the payload of equal rows in any order. O(n log n).
+
+    One more sorted column when rows and payload pack into 63 bits together; else two passes of random reads more.
+    """
     if packing := packing_of([*columns, payload]):
         key = packing.pack([*columns, payload])
         key.sort()
@@ -126,10 +130,11 @@ def _sort_with(columns: Columns, payload: np.ndarray) -> tuple[list[np.ndarray],
     return _take(columns, order), payload.take(order)
 
 
-def _sum_runs(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
+def sum_runs(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """The sum of each run of counts, run r being [starts[r], starts[r + 1]). `OverflowError` when one leaves int64."""
     sums = np.empty(len(starts), dtype=np.int64)
-    if (run := run_sums(counts, starts, sums)) >= 0:
-        raise OverflowError(f"the counts of the {run + 1}th distinct row add up to a number outside 64 bits")
+    if (run := _sum_runs(counts, starts, sums)) >= 0:
+        raise OverflowError(f"the counts of run {run} add up to a number outside 64 bits")
     return sums
 
 

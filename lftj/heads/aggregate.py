@@ -1,0 +1,183 @@
+"""Aggregated heads: rows of satisfying assignments to one row per group [LFTJ-IVM 2.3].
+
+The state behind each function, and what *INSERT* and *ERASE* of an assignment do to it:
+
+| function                     | state per group                                    | module          |
+|------------------------------|----------------------------------------------------|-----------------|
+| every one                    | η, the number of assignments: ±1; none at 0        | `support`       |
+| `count`                      | η itself                                           | `support`       |
+| `sum`, `mean` of int, decimal| the exact total: ±value                            | `integer_sum`   |
+| `sum`, `mean` of float       | the exact total: ±value                            | `float_sum`     |
+| `min`, `max`                 | the rows (group, value) in order, with counts      | `extreme`       |
+| `concat`                     | the rows (group, keys, text) in order, with counts | `concatenation` |
+| a user's                     | a total when it has an inverse, else rows in order | `user`          |
+
+`aggregate` computes all of them from scratch, for whole columns. No rows make no groups, also when there is no group column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lftj.dictionary import Dictionary
+from lftj.errors import ValueRangeError
+from lftj.heads.concatenation import grouped_concatenations
+from lftj.heads.extreme import grouped_extremes
+from lftj.heads.float_sum import grouped_sums, status_message
+from lftj.heads.integer_sum import Totals, grouped_totals, means
+from lftj.heads.support import group_sizes
+from lftj.heads.user import UserAggregate, grouped_folds
+from lftj.heads.values import decoded
+from lftj.types import Type, codes_to_floats, floats_to_codes
+from scantree.rows import equal_runs, is_sorted, sort_with
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateCall:
+    """One aggregated head column: the function, its argument columns (codes) with their types, and the type of the result."""
+
+    function: str
+    args: list[np.ndarray]
+    types: list[Type]
+    result: Type
+
+
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    """Rows in group order: where each group starts, how often each row counts, how many assignments each group has."""
+
+    columns: list[np.ndarray]
+    starts: np.ndarray
+    counts: np.ndarray
+    sizes: np.ndarray
+    arranged: dict[int, np.ndarray]
+    dictionary: Dictionary
+    types: Sequence[Type]
+    user: Mapping[str, UserAggregate]
+
+    def args(self, call: AggregateCall) -> list[np.ndarray]:
+        """The arguments of a call in group order."""
+        return [self.arranged[id(column)] for column in call.args]
+
+    def name(self, group: int) -> str:
+        """How messages call a group, by its values."""
+        if not self.columns:
+            return "over all rows"
+        codes = [column[group : group + 1] for column in self.columns]
+        if len(self.types) == len(codes):
+            values = [decoded(code, type, self.dictionary)[0] for code, type in zip(codes, self.types, strict=True)]
+        else:
+            values = [int(code[0]) for code in codes]
+        return f"for the group ({', '.join(map(repr, values))})"
+
+
+def aggregate(
+    group: Sequence[np.ndarray],
+    calls: Sequence[AggregateCall],
+    counts: np.ndarray,
+    dictionary: Dictionary,
+    user: Mapping[str, UserAggregate] | None = None,
+    *,
+    group_types: Sequence[Type] = (),
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """One row per group: the group columns, sorted and distinct, and a column of result codes per call.
+
+    `group` and every call's `args` hold codes, one per row; row i stands for `counts[i]` ≥ 1 assignments. `group_types` is for messages.
+    O(n log n) for the order (O(n) when the rows are already grouped in order), then a pass per call. ValueRangeError names the group whose
+    result leaves its type.
+    """
+    if len(counts) == 0:
+        empty = np.zeros(0, dtype=np.int64)
+        return [empty for _ in group], [empty for _ in calls]
+    args = {id(column): column for call in calls for column in call.args}
+    ordered, arranged, counts = _in_group_order(group, args, counts)
+    starts = equal_runs(ordered, len(ordered)) if ordered else np.zeros(1, dtype=np.int64)
+    columns = [column.take(starts) for column in ordered]
+    groups = _Groups(columns, starts, counts, group_sizes(counts, starts), arranged, dictionary, group_types, user or {})
+    return groups.columns, [_result(call, groups) for call in calls]
+
+
+def _in_group_order(
+    group: Sequence[np.ndarray], args: dict[int, np.ndarray], counts: np.ndarray
+) -> tuple[Sequence[np.ndarray], dict[int, np.ndarray], np.ndarray]:
+    """Group columns, argument columns (by identity) and counts, all in ascending order of the groups."""
+    if not group or is_sorted(group):
+        return group, args, counts
+    once = bool((counts == 1).all())
+    if once and len(args) == 1:
+        # Sorted along with the group: no random reads when both pack into one number.
+        ((key, column),) = args.items()
+        ordered, column = sort_with(group, column)
+        return ordered, {key: column}, counts
+    ordered, order = sort_with(group, np.arange(len(counts), dtype=np.int64))
+    return ordered, {key: column.take(order) for key, column in args.items()}, counts if once else counts.take(order)
+
+
+# ── one function each ─────────────────────────────────────────────────────────────────────────────────────────────────
+def _result(call: AggregateCall, groups: _Groups) -> np.ndarray:
+    if call.function in groups.user:
+        args = groups.args(call)
+        chosen = groups.user[call.function]
+        return grouped_folds(chosen, args, call.types, groups.counts, groups.starts, groups.dictionary, call.result, groups.name)
+    return _FUNCTIONS[call.function](call, groups)
+
+
+def _count(call: AggregateCall, groups: _Groups) -> np.ndarray:
+    return groups.sizes
+
+
+def _totals(call: AggregateCall, groups: _Groups) -> Totals:
+    return grouped_totals(groups.args(call)[0], groups.counts, groups.starts)
+
+
+def _float_sums(call: AggregateCall, groups: _Groups) -> np.ndarray:
+    sums, status = grouped_sums(groups.args(call)[0], groups.counts, groups.starts)
+    for group in np.flatnonzero(status)[:1].tolist():
+        raise ValueRangeError(f"{call.function} {groups.name(group)}: {status_message(int(status[group]))}")
+    return sums
+
+
+def _sum(call: AggregateCall, groups: _Groups) -> np.ndarray:
+    if call.types[0].name == "float":
+        return _float_sums(call, groups)
+    totals = _totals(call, groups)
+    sums = totals.int64()
+    outside = ~totals.fitting()
+    if call.result.precision is not None:
+        limit = 10**call.result.precision
+        outside |= (sums <= -limit) | (sums >= limit)
+    for group in np.flatnonzero(outside)[:1].tolist():
+        exact, scale = totals.exact(group), call.result.scale or 0
+        shown = f"{exact}e-{scale}" if scale else f"{exact}"
+        hint = "sum to_float(…) of it, which rounds, or make the groups smaller"
+        raise ValueRangeError(f"sum {groups.name(group)} is {shown}, outside the range of {call.result}", hint=hint)
+    return sums
+
+
+def _mean(call: AggregateCall, groups: _Groups) -> np.ndarray:
+    if call.types[0].name == "float":
+        return floats_to_codes(codes_to_floats(_float_sums(call, groups)) / groups.sizes.astype(np.float64))
+    return floats_to_codes(means(_totals(call, groups), groups.sizes, call.types[0].scale or 0))
+
+
+def _extreme(call: AggregateCall, groups: _Groups) -> np.ndarray:
+    codes = groups.args(call)[0]
+    return grouped_extremes(codes, groups.starts, call.types[0], groups.dictionary, greatest=call.function == "max")
+
+
+def _concat(call: AggregateCall, groups: _Groups) -> np.ndarray:
+    args = groups.args(call)
+    return grouped_concatenations(args, call.types, groups.counts, groups.starts, groups.dictionary)
+
+
+_FUNCTIONS: dict[str, Callable[[AggregateCall, _Groups], np.ndarray]] = {
+    "count": _count,
+    "sum": _sum,
+    "mean": _mean,
+    "min": _extreme,
+    "max": _extreme,
+    "concat": _concat,
+}

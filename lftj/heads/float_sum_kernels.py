@@ -1,0 +1,232 @@
+"""Compiled exact sums of doubles: fixed point over the whole range of exponents, rounded once, at the end.
+
+A sum is worked on as `limbs`, int64[LIMBS] of 32 bits each in units of 2⁻¹⁰⁷⁴ (the least subnormal), with room above the 32 bits so that
+carries wait; and kept as a *state*, int64[STATE_WORDS]: the same number as 34 two's complement words, then how many +∞ and how many −∞
+were added. A state is canonical: equal sums have equal states, whatever the history.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scantree.jit import bits_to_float, compiled, float_to_bits
+
+LIMBS = 72
+"""68 hold any sum of fewer than 2⁶³ doubles; the rest take carries."""
+WORDS = 34
+STATE_WORDS = WORDS + 2
+
+EXACT, OVERFLOW, NOT_A_NUMBER = 0, 1, 2
+
+_LOW32 = 0xFFFF_FFFF
+_SIGN32 = 0x8000_0000
+_FRACTION = (1 << 52) - 1
+_INT64_MAX = 2**63 - 1
+_INFINITE = 2047
+_CHUNK = 10
+"""Bits of a multiplicity taken at a time: 53 bits of significand times 10 fit an int64."""
+_PATIENCE = 1 << 28
+"""Additions that may pass before waiting carries could overflow a limb."""
+
+
+@compiled
+def _add_scaled(limbs: np.ndarray, magnitude: int, position: int, negative: bool) -> None:
+    """Add ±magnitude · 2^position, for a magnitude below 2⁶³."""
+    at = position >> 5
+    shift = position & 31
+    low = (magnitude & _LOW32) << shift
+    high = (magnitude >> 32) << shift
+    first = low & _LOW32
+    second = (low >> 32) + (high & _LOW32)
+    third = high >> 32
+    if negative:
+        first, second, third = -first, -second, -third
+    limbs[at] += first
+    limbs[at + 1] += second
+    limbs[at + 2] += third
+
+
+@compiled
+def _settle(limbs: np.ndarray, low: int, high: int) -> bool:
+    """Pass carries up through limbs [low, high); the last limb keeps the sign. Returns whether the number is negative."""
+    for i in range(low, high - 1):
+        carry = limbs[i] >> 32
+        limbs[i] -= carry << 32
+        limbs[i + 1] += carry
+    return limbs[high - 1] < 0
+
+
+@compiled
+def _accumulate(codes: np.ndarray, counts: np.ndarray, start: int, end: int, limbs: np.ndarray, infinite: np.ndarray) -> tuple[int, int]:
+    """Add rows [start, end), each `counts` times (negative: subtract). Returns the range of limbs in use, two for carries included."""
+    low = LIMBS - 2
+    high = 0
+    waiting = 0
+    for row in range(start, end):
+        code = codes[row]
+        times = counts[row]
+        negative = (code < 0) != (times < 0)
+        bits = code if code >= 0 else -1 - code
+        exponent = bits >> 52
+        if exponent == _INFINITE:
+            infinite[1 if code < 0 else 0] += times
+            continue
+        magnitude = bits & _FRACTION
+        position = 0
+        if exponent > 0:
+            magnitude |= 1 << 52
+            position = exponent - 1
+        low = min(low, position >> 5)
+        # As a pattern of bits −2⁶³ is its own magnitude, so the shift below brings in zeros.
+        rest = -times if -_INT64_MAX <= times < 0 else times
+        while rest != 0:
+            _add_scaled(limbs, magnitude * (rest & ((1 << _CHUNK) - 1)), position, negative)
+            high = max(high, (position >> 5) + 3)
+            rest = (rest >> _CHUNK) & ((1 << (64 - _CHUNK)) - 1)
+            position += _CHUNK
+            waiting += 1
+        if waiting >= _PATIENCE:
+            _settle(limbs, 0, LIMBS)
+            low, high, waiting = 0, LIMBS - 2, 0
+    return low, max(high, low) + 2
+
+
+@compiled
+def _round(limbs: np.ndarray, low: int, high: int) -> int:
+    """The bits of the double nearest to settled, non-negative limbs [low, high), ties to even; beyond the greatest double -1."""
+    top = high - 1
+    while top > 0 and limbs[top] == 0:
+        top -= 1
+    width = 0
+    while (limbs[top] >> width) != 0:
+        width += 1
+    highest = 32 * top + width - 1
+    if highest <= 52:
+        return limbs[0] | (limbs[1] << 32)
+    # 54 bits from the highest on: the significand and the bit that decides.
+    need = 54 - width
+    kept = limbs[top]
+    if need > 32:
+        top -= 1
+        kept = (kept << 32) | limbs[top]
+        need -= 32
+    top -= 1
+    kept = (kept << need) | (limbs[top] >> (32 - need))
+    sticky = (limbs[top] & ((1 << (32 - need)) - 1)) != 0
+    while not sticky and top > low:
+        top -= 1
+        sticky = limbs[top] != 0
+    significand = kept >> 1
+    if (kept & 1) != 0 and (sticky or (significand & 1) != 0):
+        significand += 1
+    if highest - 51 + (significand >> 53) >= _INFINITE:
+        return -1
+    return ((highest - 52) << 52) + significand
+
+
+@compiled
+def _publish(limbs: np.ndarray, low: int, high: int, infinite: np.ndarray) -> tuple[int, int]:
+    """The code of the rounded sum, and a status. Leaves the limbs in use zero."""
+    negative = _settle(limbs, low, high)
+    if negative:
+        for i in range(low, high):
+            limbs[i] = -limbs[i]
+        _settle(limbs, low, high)
+    bits = _round(limbs, low, high)
+    for i in range(low, high):
+        limbs[i] = 0
+    if infinite[0] != 0 or infinite[1] != 0:
+        both = infinite[0] != 0 and infinite[1] != 0
+        bits = _INFINITE << 52
+        code = bits if infinite[0] != 0 else -1 - bits
+        infinite[0] = 0
+        infinite[1] = 0
+        return code, NOT_A_NUMBER if both else EXACT
+    if bits < 0:
+        return 0, OVERFLOW
+    return -1 - bits if negative else bits, EXACT
+
+
+@compiled
+def _sum_of_few(codes: np.ndarray, counts: np.ndarray, start: int, end: int) -> tuple[int, bool]:
+    """The sum's code where the processor's own addition is the answer: one value, or two with a finite sum."""
+    first = codes[start]
+    if end - start > 2 or counts[start] != 1 or counts[end - 1] != 1:
+        return 0, False
+    if end - start == 1:
+        return first, True
+    second = codes[start + 1]
+    bits = float_to_bits(bits_to_float(first ^ ((first >> 63) & _INT64_MAX)) + bits_to_float(second ^ ((second >> 63) & _INT64_MAX)))
+    return bits ^ ((bits >> 63) & _INT64_MAX), (bits >> 52) & _INFINITE != _INFINITE
+
+
+@compiled
+def sum_runs(codes: np.ndarray, counts: np.ndarray, starts: np.ndarray, sums: np.ndarray, status: np.ndarray) -> None:
+    """For each run of rows, the code of its correctly rounded sum and how it went. Run r is [starts[r], starts[r + 1])."""
+    limbs = np.zeros(LIMBS, dtype=np.int64)
+    infinite = np.zeros(2, dtype=np.int64)
+    for run in range(starts.shape[0]):
+        end = starts[run + 1] if run + 1 < starts.shape[0] else codes.shape[0]
+        sums[run], exact = _sum_of_few(codes, counts, starts[run], end)
+        if exact:
+            status[run] = EXACT
+            continue
+        low, high = _accumulate(codes, counts, starts[run], end, limbs, infinite)
+        sums[run], status[run] = _publish(limbs, low, high, infinite)
+
+
+# ── states ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+@compiled
+def _store_state(limbs: np.ndarray, infinite: np.ndarray, state: np.ndarray) -> None:
+    """Write a sum as its state and leave limbs and infinities zero."""
+    _settle(limbs, 0, 2 * WORDS)
+    for word in range(WORDS):
+        high = ((limbs[2 * word + 1] & _LOW32) ^ _SIGN32) - _SIGN32
+        state[word] = (high << 32) | limbs[2 * word]
+    for i in range(LIMBS):
+        limbs[i] = 0
+    for i in range(2):
+        state[WORDS + i] = infinite[i]
+        infinite[i] = 0
+
+
+@compiled
+def _add_state(state: np.ndarray, limbs: np.ndarray, infinite: np.ndarray) -> None:
+    """Add a state to limbs and infinities."""
+    for word in range(WORDS):
+        limbs[2 * word] += state[word] & _LOW32
+        limbs[2 * word + 1] += state[word] >> 32 if word == WORDS - 1 else (state[word] >> 32) & _LOW32
+    infinite[0] += state[WORDS]
+    infinite[1] += state[WORDS + 1]
+
+
+@compiled
+def runs_to_states(codes: np.ndarray, counts: np.ndarray, starts: np.ndarray, states: np.ndarray) -> None:
+    """As `sum_runs`, but writes the exact state of each run to a row of `states`."""
+    limbs = np.zeros(LIMBS, dtype=np.int64)
+    infinite = np.zeros(2, dtype=np.int64)
+    for run in range(starts.shape[0]):
+        end = starts[run + 1] if run + 1 < starts.shape[0] else codes.shape[0]
+        _accumulate(codes, counts, starts[run], end, limbs, infinite)
+        _store_state(limbs, infinite, states[run])
+
+
+@compiled
+def merge_states(states: np.ndarray, others: np.ndarray) -> None:
+    """Add to each row of `states` the same row of `others`."""
+    limbs = np.zeros(LIMBS, dtype=np.int64)
+    infinite = np.zeros(2, dtype=np.int64)
+    for row in range(states.shape[0]):
+        _add_state(states[row], limbs, infinite)
+        _add_state(others[row], limbs, infinite)
+        _store_state(limbs, infinite, states[row])
+
+
+@compiled
+def round_states(states: np.ndarray, sums: np.ndarray, status: np.ndarray) -> None:
+    """For each state, the code of its correctly rounded value and how it went."""
+    limbs = np.zeros(LIMBS, dtype=np.int64)
+    infinite = np.zeros(2, dtype=np.int64)
+    for row in range(states.shape[0]):
+        _add_state(states[row], limbs, infinite)
+        sums[row], status[row] = _publish(limbs, 0, 2 * WORDS, infinite)

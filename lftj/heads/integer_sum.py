@@ -1,0 +1,63 @@
+"""Exact sums and means of integers and decimals: an Abelian group, so what was added can be taken out again [LFTJ-IVM 2.3].
+
+*State kept:* per group the exact total, 126 bits wide, and (elsewhere) the number of rows η. *INSERT* of a value v adds v and 1, *ERASE*
+takes both away; the group vanishes at η = 0. Totals of partitions merge by addition.
+
+Only the published total has to fit: a sum may leave int64 on its way and come back. One that stays outside is a `ValueRangeError`, never
+a wrap. A mean is the exact total over n, rounded once, as Python divides integers; it needs no total that fits.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from lftj.heads.integer_sum_kernels import total_runs
+
+_INT64_MIN = -(2**63)
+_EXACT_FLOAT = 2**53
+
+
+class Totals(NamedTuple):
+    """Exact totals `high · 2⁶³ + low` with 0 ≤ low < 2⁶³, one per group; canonical, so equal totals have equal parts."""
+
+    high: np.ndarray
+    low: np.ndarray
+
+    def exact(self, group: int) -> int:
+        """One total as a Python integer."""
+        return (int(self.high[group]) << 63) + int(self.low[group])
+
+    def fitting(self) -> np.ndarray:
+        """Which totals are int64 numbers."""
+        return (self.high == 0) | (self.high == -1)
+
+    def int64(self) -> np.ndarray:
+        """The totals as int64; what does not fit is meaningless."""
+        return np.where(self.high < 0, self.low + _INT64_MIN, self.low)
+
+    def merged(self, other: Totals) -> Totals:
+        """Total by total the sum of two: how a delta is applied and partitions are put together."""
+        carry = self.low > (2**63 - 1) - other.low
+        low = np.where(carry, (self.low + _INT64_MIN) + other.low, self.low + np.where(carry, 0, other.low))
+        return Totals(self.high + other.high + carry, low)
+
+
+def grouped_totals(values: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> Totals:
+    """Exact totals of runs of values; row i counts `counts[i]` times (negative: taken out), run r is [starts[r], starts[r + 1])."""
+    high = np.empty(len(starts), dtype=np.int64)
+    low = np.empty(len(starts), dtype=np.int64)
+    total_runs(values, counts, starts, high, low)
+    return Totals(high, low)
+
+
+def means(totals: Totals, sizes: np.ndarray, scale: int = 0) -> np.ndarray:
+    """float64 of each total over `sizes` · 10^scale, correctly rounded. Vectorised while both sides are exact as floats."""
+    unit = 10**scale
+    whole = totals.int64()
+    simple = totals.fitting() & (np.abs(whole) <= _EXACT_FLOAT) & (whole != _INT64_MIN) & (sizes <= _EXACT_FLOAT // unit)
+    results = whole.astype(np.float64) / (np.where(simple, sizes, 1) * unit).astype(np.float64)
+    for group in np.flatnonzero(~simple).tolist():
+        results[group] = totals.exact(group) / (int(sizes[group]) * unit)
+    return results

@@ -1,0 +1,46 @@
+"""Heads that project: how many assignments support each head row [LFTJ-IVM 2.2].
+
+*State kept:* per head row its support count η. *INSERT* of an assignment adds 1 to the η of its head row, *ERASE* takes 1 away; the row
+enters the view when η leaves 0 and is erased when η returns to it. A head that keeps all variables needs no counts: η is always 1.
+Partitions merge by adding counts. An aggregate's group lives and dies by its η in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from lftj.errors import ValueRangeError
+from scantree.rows import sort_and_count, sum_runs
+
+
+def support_counts(columns: Sequence[np.ndarray], counts: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
+    """The distinct rows in ascending order and how many assignments support each; signed counts give signed changes, zeros included.
+
+    Rows may have no columns. O(n log n), O(n) when sorted. ValueRangeError when a count leaves int64.
+    """
+    try:
+        return sort_and_count(columns, counts)
+    except OverflowError:
+        raise _too_many() from None
+
+
+def group_sizes(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """How many assignments each run of rows stands for; run r is [starts[r], starts[r + 1]). ValueRangeError as above."""
+    try:
+        return sum_runs(counts, starts)
+    except OverflowError:
+        raise _too_many() from None
+
+
+def _too_many() -> ValueRangeError:
+    hint = "the rule multiplies unrelated atoms: join them, or project each first"
+    return ValueRangeError("a head row is derived in 2⁶³ ways or more", hint=hint)
+
+
+def crossings(before: np.ndarray, change: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The new support counts and the positions of rows that appear and that vanish. O(n)."""
+    after = before + change
+    assert after.size == 0 or after.min() >= 0, "more assignments were erased than had been inserted"
+    return after, np.flatnonzero((before == 0) & (after > 0)), np.flatnonzero((before > 0) & (after == 0))

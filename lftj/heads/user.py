@@ -1,0 +1,100 @@
+"""Aggregates that a user defines in Python, by four or five verbs.
+
+    UserAggregate("product", zero=1, lift=lambda v: v, combine=lambda a, b: a * b, argument_types=(INT,), result_type=INT)
+
+`lift` turns the arguments of one assignment into a state, `combine` puts two states together (associative, `zero` neutral), `finish`
+turns the last state into the result (default: it is the result). All must be pure: they may not change what they are given.
+
+With `inverse` the aggregate is an Abelian group: `combine` must commute, and `combine(s, inverse(s))` be zero. *State kept:* (state, η);
+*INSERT* combines `lift(args)`, *ERASE* its inverse. Without `inverse` it is a semigroup. *State kept:* the ordered rows (group, args) with
+support counts in a scan tree; *INSERT* and *ERASE* change a support count, and the group's result is the scan of its range, so `combine`
+need not commute: states are combined in ascending order of the arguments. Partitions merge by `combine`, lower keys first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from lftj.dictionary import Dictionary
+from lftj.heads.concatenation import order_in_groups
+from lftj.heads.values import decoded
+from lftj.types import Type, encode_scalar
+
+
+@dataclass(frozen=True, slots=True)
+class UserAggregate:
+    """A user's aggregate; the module says what the verbs must obey."""
+
+    name: str
+    zero: Any
+    lift: Callable[..., Any]
+    combine: Callable[[Any, Any], Any]
+    inverse: Callable[[Any], Any] | None = None
+    finish: Callable[[Any], Any] | None = None
+    argument_types: tuple[Type, ...] = ()
+    result_type: Type | None = None
+
+    @property
+    def invertible(self) -> bool:
+        """True for an Abelian group, whose state can be maintained without the rows."""
+        return self.inverse is not None
+
+    def repeated(self, state: Any, times: int) -> Any:
+        """`state` combined with itself `times` times, in O(log times) steps; zero for none, and the inverse for negative times."""
+        if times < 0:
+            if self.inverse is None:
+                raise ValueError(f"{self.name} has no inverse, so nothing can be taken out")
+            state, times = self.inverse(state), -times
+        total = self.zero
+        while times:
+            if times & 1:
+                total = self.combine(total, state)
+            times >>= 1
+            state = self.combine(state, state) if times else state
+        return total
+
+    def fold(self, rows: Sequence[tuple[Any, ...]], counts: Sequence[int]) -> Any:
+        """The state of argument tuples in their order, each as often as its count says."""
+        total = self.zero
+        for row, times in zip(rows, counts, strict=True):
+            total = self.combine(total, self.repeated(self.lift(*row), times))
+        return total
+
+    def result(self, state: Any) -> Any:
+        """The value that is published for a state."""
+        return state if self.finish is None else self.finish(state)
+
+
+def grouped_folds(
+    aggregate: UserAggregate,
+    args: Sequence[np.ndarray],
+    types: Sequence[Type],
+    counts: np.ndarray,
+    starts: np.ndarray,
+    dictionary: Dictionary,
+    result: Type,
+    name: Callable[[int], str] = str,
+) -> np.ndarray:
+    """The code of each run's result. What a user's function raises leaves here with a note that says where; `name` names a group.
+
+    O(n log n) for the order, then one call of `lift` and at least one of `combine` per row.
+    """
+    order = order_in_groups(args, types, starts, dictionary) if args else np.arange(len(counts))
+    columns = [decoded(column.take(order), type, dictionary) for column, type in zip(args, types, strict=True)]
+    rows = list(zip(*columns, strict=True)) if columns else [()] * len(counts)
+    times = counts.take(order).tolist()
+    bounds = [*starts.tolist(), len(counts)]
+    codes = np.empty(len(starts), dtype=np.int64)
+    for group, (first, last) in enumerate(pairwise(bounds)):
+        try:
+            value = aggregate.result(aggregate.fold(rows[first:last], times[first:last]))
+            codes[group] = encode_scalar(result, value, dictionary)
+        except Exception as problem:
+            problem.add_note(f"in the user aggregate {aggregate.name}, {name(group)}")
+            raise
+    return codes

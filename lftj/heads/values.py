@@ -1,0 +1,48 @@
+"""Codes by the order of their values: what min, max, concat and user aggregates need of strings, whose codes follow arrival instead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from lftj.dictionary import Dictionary
+from lftj.types import Type, decode_scalar
+from scantree.rows import sort_rows
+
+_DENSE = 4
+"""Codes are looked up in a table when it needs at most this many places per row, else by binary search."""
+
+
+def ranks_of(distinct: np.ndarray, ranks: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """`ranks[i]` for every code that is `distinct[i]`; `distinct` ascends and holds all of `codes`."""
+    first = int(distinct[0])
+    width = int(distinct[-1]) - first + 1
+    if width > _DENSE * len(codes):
+        return ranks.take(np.searchsorted(distinct, codes))
+    table = np.zeros(width, dtype=np.int64)
+    table[distinct - first] = ranks
+    return table.take(codes - first)
+
+
+def by_value(codes: np.ndarray, type: Type, dictionary: Dictionary) -> tuple[np.ndarray, np.ndarray | None]:
+    """Numbers that order as the values of `codes` do, and the array that turns such a number back into its code (None: it is the code).
+
+    O(n) plus, for strings, sorting the distinct ones by code point.
+    """
+    if type.name != "str" or len(codes) == 0:
+        return codes, None
+    (distinct,) = sort_rows([codes])
+    ranks = dictionary.ranks(distinct)
+    back = np.empty_like(distinct)
+    back[ranks] = distinct
+    return ranks_of(distinct, ranks, codes), back
+
+
+def decoded(codes: np.ndarray, type: Type, dictionary: Dictionary) -> list[Any]:
+    """The Python values of codes."""
+    if type.name == "int":
+        return codes.tolist()
+    if type.name == "str":
+        return dictionary.decode(codes).to_pylist()
+    return [decode_scalar(type, code, dictionary) for code in codes.tolist()]
