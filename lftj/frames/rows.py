@@ -48,7 +48,7 @@ def carry_rows(source: Iterable[object], width: int) -> RowsCarrier:
     if set(map(len, rows)) != {width}:
         i = next(i for i, row in enumerate(rows) if len(row) != width)
         raise ArityError(f"row {i} has {len(rows[i])} values, the relation has {width} columns: {_shown(rows[i])}")
-    return RowsCarrier(None, list(zip(*rows, strict=True)) if width else [], len(rows))
+    return RowsCarrier(None, [[row[i] for row in rows] for i in range(width)], len(rows))
 
 
 def _carry_dicts(rows: list[Any]) -> RowsCarrier:
