@@ -141,7 +141,7 @@ class BodyPlan:
         def step(env: Env) -> list[Env]:
             rows = [tuple(value_of(target, found) for target in flat) for found in inner.solve(env)]
             result = fold(aggregate.function, rows, self.users)
-            return [] if result is None else [{**env, name: result}]
+            return [] if result is None or env.get(name, result) != result else [{**env, name: result}]
 
         return step, frozenset({name})
 

@@ -109,7 +109,8 @@ class Query:
         unbound = (variables_of(each.left) | variables_of(each.right)) - set(self.names)
         if isinstance(each.right, tree.Aggregate):
             others = [variables_of(side) for other in waiting if other is not each for side in (other.left, other.right)]
-            return not any(mentioned(each.right) & names - set(self.names) for names in others)
+            waits = any(mentioned(each.right) & names - set(self.names) for names in others)
+            return not waits and (not unbound or each.operator == "=")
         return not unbound or self._binds(each)
 
     def _binds(self, each: tree.Comparison) -> bool:
@@ -119,7 +120,7 @@ class Query:
 
     def _compare(self, operator: str, left: tree.Term, right: tree.Term) -> None:
         for target, source in ((left, right), (right, left)):
-            if isinstance(target, tree.Variable) and target.name not in self.names:
+            if operator == "=" and isinstance(target, tree.Variable) and target.name not in self.names:
                 self.names[target.name] = self.value(source)
                 if isinstance(source, tree.Aggregate):
                     self.tests.append(f"{self.names[target.name]} IS NOT NULL")

@@ -83,6 +83,8 @@ FUNCTORS: dict[str, Callable[..., Value]] = {
     "bor": operator.or_,
     "bxor": operator.xor,
     "bnot": operator.invert,
+    "bshl": operator.lshift,
+    "bshr": operator.rshift,
     "land": lambda left, right: int(bool(left and right)),
     "lor": lambda left, right: int(bool(left or right)),
     "lnot": lambda value: int(not value),

@@ -176,6 +176,11 @@ def test_a_body_aggregate_of_an_empty_group(function_name: str, expected: set):
     assert derive(counted, n={(1,), (2,)}, e={(1, 2), (1, 3)}) == expected
 
 
+def test_the_result_of_a_body_aggregate_may_be_bound_elsewhere():
+    greatest = compare("x", "=", gather("max", "i", atom("n", "i")))
+    assert derive(rule(atom("r", "x"), atom("n", "x"), greatest), n={(1,), (2,)}) == {(2,)}
+
+
 def test_a_body_aggregate_ranges_over_its_own_assignments():
     # The wildcard is a variable of the aggregate: 2 + 2, not 2.
     assert derive(rule(atom("r", "s"), compare("s", "=", gather("sum", "i", atom("e", "_", "i")))), e={(1, 2), (5, 2)}) == {(4,)}

@@ -128,7 +128,7 @@ class BodyDrawer:
         return tree.Body(tuple(literals))
 
     def _aggregate(self) -> tree.Comparison:
-        """`m = sum x : { … }` and the like; a mean is bound to another name, since it is a float."""
+        """`m = sum x : { … }` and the like, or a comparison of the result with a variable that others bind."""
         body, inside = self._inner()
         targets = sorted(name for name in inside if inside[name] in ("int", "float") and name not in self.bound)
         function = self.draw(st.sampled_from(["count", "sum", "min", "max", "mean"])) if targets else "count"
@@ -137,6 +137,10 @@ class BodyDrawer:
         else:
             name = self.draw(st.sampled_from(targets))
             target, type_ = tree.Variable(name), "float" if function == "mean" else inside[name]
+        found = tree.Aggregate(function, target, body)
+        known = of_type(self.bound, type_)
+        if known and not self.draw(st.integers(0, 2)):
+            return tree.Comparison(self.draw(st.sampled_from(["=", "<=", "!="])), tree.Variable(self.draw(st.sampled_from(known))), found)
         result = {"int": "m", "float": "a"}[type_]
         self.bound[result] = type_
-        return tree.Comparison("=", tree.Variable(result), tree.Aggregate(function, target, body))
+        return tree.Comparison("=", tree.Variable(result), found)

@@ -31,7 +31,7 @@ def test_programs_are_safe_and_stratified(program: Program, facts: dict[str, lis
 
 
 @given(conjunctive_rules(), databases())
-@settings(max_examples=150)
+@settings(max_examples=2 * settings().max_examples)
 def test_the_reference_agrees_with_duckdb(rule: tree.Rule, facts: dict[str, list[Row]]):
     facts["weight"] = [(x, y, QUARTERS[place % 4]) for place, (x, y, _) in enumerate(facts["weight"])]
     types = {spec.name: spec.types for spec in BASES}
