@@ -10,7 +10,7 @@ from typing import Any
 from lftj.dictionary import Dictionary
 from lftj.errors import FrameError
 from lftj.frames.carriers import carry_table
-from lftj.frames.facts import read_facts
+from lftj.frames.facts import Parameters, read_facts
 from lftj.frames.files import carry_file, file_kind
 from lftj.frames.frame import Carrier, Columns, Frame, NullPolicy, Target, check_policy, settle
 from lftj.frames.match import ColumnMap, match_columns
@@ -24,19 +24,23 @@ def read(
     dictionary: Dictionary,
     nulls: NullPolicy = "error",
     mapping: ColumnMap | None = None,
+    facts: Parameters | None = None,
 ) -> Frame:
     """The rows of `source` as codes, one int64 array per column of the relation, in input order.
 
     `source`: tuples or lists (by position), a dict (one row) or dicts; an Arrow table, batch or reader; a pandas, Polars or Spark
     DataFrame, or anything else that offers an Arrow stream; a two-dimensional NumPy array; a path to a `.csv .tsv .facts .parquet .arrow`
     file. Frames with names match by name and must have exactly the relation's columns; `mapping` (relation column → frame column) renames,
-    and lets other columns be. `nulls`: "error" raises at the first NULL or NaN, "drop" leaves such rows out and counts them.
+    and lets other columns be. `nulls`: "error" raises at the first NULL or NaN, "drop" leaves such rows out and counts them. `facts`: read
+    the path or open binary file as Soufflé's facts, with these parameters of `.input` (`{}`: none), whatever its ending.
 
     Nothing is converted but integers to wider ones and timestamps to microseconds, where exact. Raises FrameError, FileMissingError,
     ArityError, NullValueError, ValueTypeError, ValueRangeError; each names row and column (and the line of a text file).
     Cost: one copy of the data for Arrow; about 30 ns a value for uniform tuples; 50 ns a field for text.
     """
     check_policy(nulls)
+    if facts is not None:
+        return read_facts(source, columns, facts, dictionary)
     if isinstance(source, (str, os.PathLike)):
         path = Path(source)
         if file_kind(path) == ".facts":
