@@ -9,7 +9,7 @@ Limits. A total beyond the greatest double is a `ValueRangeError` where `math.fs
 leaves the range on its way and comes back is fine. Infinities of one sign give that infinity, of both signs a `ValueRangeError`
 (`math.fsum` raises ValueError). NaN never reaches a column.
 
-A state takes 288 bytes, `compact` usually 24 to 40.
+A state takes 288 bytes, `compact` usually 32 to 48.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class ExactSum:
 # ── short form ────────────────────────────────────────────────────────────────────────────────────────────────────────
 def compact(state: np.ndarray) -> np.ndarray:
     """A state without its idle words: the number of zero words left out at the low end, both infinities, and the words that are not
-    implied by the sign. Length varies: 4 words or 5 for sums of everyday size."""
+    implied by the sign. Length varies: 4 to 6 for sums of everyday size."""
     words = state[:WORDS]
     used = np.flatnonzero(words)
     low = int(used[0]) if len(used) else 0
