@@ -31,9 +31,6 @@ LOCAL: Mapping[str, tuple[str, ...]] = {
 }
 """Names for variables of negations and aggregates; the same names in two of them are different variables."""
 
-BRANCH: Mapping[str, tuple[str, ...]] = {type_: tuple(f"{name}0" for name in names) for type_, names in LOCAL.items()}
-"""Names for variables of branches, which belong to the body around the disjunction when all branches have them."""
-
 FEATURES = ("comparison", "assignment", "negation", "nested", "disjunction", "aggregate")
 SQL_FEATURES = ("comparison", "assignment", "negation", "nested", "aggregate")
 
@@ -47,6 +44,7 @@ class BodyDrawer:
     complete: Sequence[Spec]
     features: Sequence[str] = FEATURES
     bound: Typed = field(default_factory=dict)
+    disjunctions: int = 0
 
     def body(self, max_atoms: int = 3, max_extras: int = 2) -> tree.Body:
         """One to `max_atoms` atoms, then other literals over what they bind, all shuffled."""
@@ -58,7 +56,7 @@ class BodyDrawer:
     def atom(self, specs: Sequence[Spec], names: Mapping[str, tuple[str, ...]]) -> tree.Atom:
         """A positive atom; its variables are bound from then on."""
         spec = self.draw(st.sampled_from(specs))
-        return tree.Atom(spec.name, tuple(self._argument(type_, names[type_], new=True) for type_ in spec.types))
+        return spec.atom([self._argument(type_, names[type_], new=True) for type_ in spec.types])
 
     def _argument(self, type_: str, names: Sequence[str], new: bool) -> tree.Term:
         choices = [*names, *names, *names] if new else of_type(self.bound, type_) * 2
@@ -108,7 +106,11 @@ class BodyDrawer:
         return tree.Body(tuple(literals)), inner.bound
 
     def _disjunction(self) -> tree.Disjunction:
-        """Branches that all bind one variable, or none; each may have variables of its own."""
+        """Branches that all bind one variable, or none; each may have variables of its own.
+
+        Names of its own that all branches happen to bind belong to the body around it, so every disjunction has other ones.
+        """
+        self.disjunctions += 1
         shared = self.draw(st.sampled_from(["w", None]))
         branches = [self._branch(shared) for _ in range(self.draw(st.integers(2, 3)))]
         if shared:
@@ -116,13 +118,13 @@ class BodyDrawer:
         return tree.Disjunction(tuple(branches))
 
     def _branch(self, shared: str | None) -> tree.Body:
-        body, inside = self._inner(BRANCH)
+        body, inside = self._inner({type_: tuple(f"{name}{self.disjunctions}" for name in names) for type_, names in LOCAL.items()})
         literals = list(body.literals)
         if shared and self.draw(st.booleans()):
             spec = self.draw(st.sampled_from([each for each in self.positive if "int" in each.types]))
             place = spec.types.index("int")
-            args = [tree.Variable(shared) if column == place else tree.Wildcard() for column in range(len(spec.types))]
-            literals.append(tree.Atom(spec.name, tuple(args)))
+            args: list[tree.Term] = [tree.Variable(shared) if column == place else tree.Wildcard() for column in range(len(spec.types))]
+            literals.append(spec.atom(args))
         elif shared:
             literals.append(tree.Comparison("=", tree.Variable(shared), expression(self.draw, inside, "int")))
         return tree.Body(tuple(literals))

@@ -1,4 +1,4 @@
-"""Random histories: what users do to a workspace, one step after another."""
+"""Random histories: what users do to a workspace, one transaction after another."""
 
 from __future__ import annotations
 
@@ -22,14 +22,6 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Transact:
-    """Changes in one transaction; `rollback`: an exception is raised at the end of it."""
-
-    changes: tuple[Change, ...]
-    rollback: bool = False
-
-
-@dataclass(frozen=True)
 class AddRule:
     """A rule is added."""
 
@@ -38,9 +30,20 @@ class AddRule:
 
 @dataclass(frozen=True)
 class RemoveRule:
-    """The live rule number `place` (modulo their count) is removed."""
+    """The live rule number `place` (modulo their count) is removed; nothing happens if there is none."""
 
     place: int
+
+
+Action = Change | AddRule | RemoveRule
+
+
+@dataclass(frozen=True)
+class Transact:
+    """Actions in one transaction; `rollback`: an exception is raised at the end of it."""
+
+    actions: tuple[Action, ...]
+    rollback: bool = False
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ class TakeSnapshot:
     """A reader takes a snapshot and keeps it."""
 
 
-Step = Transact | AddRule | RemoveRule | TakeSnapshot
+Step = Transact | TakeSnapshot
 
 
 @dataclass(frozen=True)
@@ -73,43 +76,42 @@ def changes(draw: Draw, specs: tuple[Spec, ...] = CHANGEABLE) -> Change:
     return Change(verb, spec.name, tuple(draw(st.lists(rows, min_size=1, max_size=4, unique_by=key))))
 
 
-def transactions(read: tuple[Spec, ...] = CHANGEABLE) -> st.SearchStrategy[Transact]:
-    """One to three changes together, now and then rolled back."""
-    return st.builds(
-        Transact, st.lists(changes(read), min_size=1, max_size=3).map(tuple), st.sampled_from([False, False, False, False, True])
-    )
-
-
 def read_by(program: Program) -> tuple[Spec, ...]:
-    """The base relations that the program's rules mention, so that steps matter; all of them if there are none."""
-    named = {name for rule in program.rules for name in _relations(rule)}
-    return tuple(spec for spec in CHANGEABLE if spec.name in named) or CHANGEABLE
+    """The relations whose changes matter: base relations that rules mention, and views, which may have rows of their own."""
+    named = {name for rule in program.rules for name in relations_of(rule)}
+    views = tuple(view.spec for view in program.views if not view.aggregate)
+    return tuple(spec for spec in CHANGEABLE if spec.name in named) * 3 + views or CHANGEABLE
 
 
-def _relations(node: object) -> set[str]:
+def relations_of(node: object) -> set[str]:
+    """The relations of all atoms below a node."""
     if isinstance(node, tuple):
-        return {name for each in node for name in _relations(each)}
+        return {name for each in node for name in relations_of(each)}
     if not isinstance(node, tree.Node):
         return set()
     own = {node.relation} if isinstance(node, tree.Atom) else set()
-    return own | _relations(tuple(vars(node).values()))
+    return own | relations_of(tuple(vars(node).values()))
 
 
 @st.composite
-def histories(draw: Draw, max_steps: int = 6) -> History:
+def transactions(draw: Draw, program: Program, read: tuple[Spec, ...]) -> Transact:
+    """One to three actions together, now and then rolled back."""
+    open_views = [view for view in program.views if not view.aggregate]
+    actions: list[Action] = []
+    for _ in range(draw(st.integers(1, 3))):
+        match draw(st.sampled_from(["change", "change", "change", "change", "add", "remove"])):
+            case "add" if open_views:
+                actions.append(AddRule(rule_for(draw, draw(st.sampled_from(open_views)), program.views)))
+            case "remove":
+                actions.append(RemoveRule(draw(st.integers(0, 20))))
+            case _:
+                actions.append(draw(changes(read)))
+    return Transact(tuple(actions), draw(st.sampled_from([False, False, False, False, True])))
+
+
+@st.composite
+def histories(draw: Draw, max_steps: int = 5) -> History:
     """A program with rows, then steps."""
     program = draw(programs())
-    read = read_by(program)
-    open_views = [view for view in program.views if not view.aggregate]
-    steps: list[Step] = []
-    for _ in range(draw(st.integers(1, max_steps))):
-        match draw(st.sampled_from(["change", "change", "change", "change", "add", "remove", "snapshot"])):
-            case "add" if open_views:
-                steps.append(AddRule(rule_for(draw, draw(st.sampled_from(open_views)), program.views)))
-            case "remove":
-                steps.append(RemoveRule(draw(st.integers(0, 20))))
-            case "snapshot":
-                steps.append(TakeSnapshot())
-            case _:
-                steps.append(draw(transactions(read)))
-    return History(program, draw(databases()), tuple(steps))
+    steps = st.one_of(*[transactions(program, read_by(program))] * 5, st.just(TakeSnapshot()))
+    return History(program, draw(databases()), tuple(draw(st.lists(steps, min_size=1, max_size=max_steps))))

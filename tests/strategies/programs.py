@@ -8,7 +8,7 @@ so that every fixpoint is finite.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
@@ -47,14 +47,19 @@ class Program:
         """The `.decl` of every base relation and view."""
         return tuple(spec.declaration for spec in (*BASES, *self.specs))
 
+    @property
+    def relational(self) -> tuple[tree.Declaration, ...]:
+        """The same without functions, so that no program has conflicts."""
+        return tuple(replace(each, functional=False) for each in self.declarations)
+
 
 @st.composite
 def views(draw: Draw, max_levels: int = 3) -> tuple[View, ...]:
-    """One or two views at each level; levels are plain, recursive, or one aggregate."""
+    """One or two views at each level; levels are plain, recursive, one function or one aggregate."""
     found: list[View] = []
     for level in range(1, draw(st.integers(1, max_levels)) + 1):
-        kind = draw(st.sampled_from(["plain", "recursive", "aggregate"]))
-        for place in range(1 if kind == "aggregate" else draw(st.integers(1, 2))):
+        kind = draw(st.sampled_from(["plain", "plain", "recursive", "aggregate", "function"]))
+        for place in range(1 if kind in ("aggregate", "function") else draw(st.integers(1, 2))):
             found.append(_view(draw, f"v{level}{'ab'[place]}", level, kind))
     return tuple(found)
 
@@ -62,6 +67,8 @@ def views(draw: Draw, max_levels: int = 3) -> tuple[View, ...]:
 def _view(draw: Draw, name: str, level: int, kind: str) -> View:
     if kind == "recursive":
         return View(Spec(name, draw(st.sampled_from([("int",), ("int", "int")]))), level, recursive=True)
+    if kind == "function":
+        return View(Spec(name, ("int", draw(st.sampled_from(["int", "str"]))), key=(0,), functional=True), level)
     group = draw(st.lists(st.sampled_from(["int", "int", "int", "str", "float"]), min_size=kind == "plain", max_size=2))
     if kind == "plain":
         return View(Spec(name, tuple(group)), level)
@@ -83,8 +90,8 @@ def rule_for(draw: Draw, view: View, all_views: Sequence[View], features: Sequen
     body = drawer.body()
     if view.aggregate:
         return tree.Rule((tree.Atom(view.spec.name, _aggregated(draw, view, drawer.bound)),), body)
-    terms = tuple(_head_term(draw, drawer.bound, type_, view.recursive) for type_ in view.spec.types)
-    return tree.Rule((tree.Atom(view.spec.name, terms),), body)
+    terms = [_head_term(draw, drawer.bound, type_, view.recursive) for type_ in view.spec.types]
+    return tree.Rule((view.spec.atom(terms),), body)
 
 
 def _head_term(draw: Draw, bound: Typed, type_: str, recursive: bool) -> tree.Term:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hypothesis import strategies as st
@@ -28,11 +28,19 @@ DOMAINS: Mapping[str, tuple[Value, ...]] = {
 
 @dataclass(frozen=True)
 class Spec:
-    """A relation: its name, column types, and the columns that are its key (None: the whole row)."""
+    """A relation: its name, column types, and the columns that are its key (None: the whole row).
+
+    `functional`: written `name[…] = last`, with all columns but the last as its key.
+    """
 
     name: str
     types: tuple[str, ...]
     key: tuple[int, ...] | None = None
+    functional: bool = False
+
+    def atom(self, terms: Sequence[tree.Term]) -> tree.Atom:
+        """An atom of the relation."""
+        return tree.Atom(self.name, tuple(terms[:-1]), terms[-1]) if self.functional else tree.Atom(self.name, tuple(terms))
 
     @property
     def columns(self) -> dict[str, str]:
@@ -42,7 +50,7 @@ class Spec:
     @property
     def declaration(self) -> tree.Declaration:
         """The `.decl` of the relation."""
-        return tree.Declaration(self.name, tuple(tree.Column(name, type_) for name, type_ in self.columns.items()))
+        return tree.Declaration(self.name, tuple(tree.Column(name, type_) for name, type_ in self.columns.items()), self.functional)
 
 
 BASES: tuple[Spec, ...] = (
@@ -53,10 +61,11 @@ BASES: tuple[Spec, ...] = (
     Spec("weight", ("int", "int", "float")),
     Spec("word", ("str", "str")),
     Spec("label", ("int", "str"), key=(0,)),
+    Spec("rate", ("int", "int"), key=(0,), functional=True),
     Spec("log", ("date", "bool", COST)),
     Spec("void", ("int", "int")),
 )
-"""`label` has a key; `void` stays empty."""
+"""`label` has a key, `rate` is a function; `void` stays empty."""
 
 INTEGER_BASES = tuple(spec for spec in BASES if set(spec.types) == {"int"})
 

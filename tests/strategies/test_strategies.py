@@ -9,7 +9,7 @@ from lftj.syntax import tree
 from tests.reference import evaluate
 from tests.reference.bodies import mentioned
 from tests.reference.sql import answer
-from tests.strategies.histories import History, Transact, histories
+from tests.strategies.histories import Change, History, Transact, histories
 from tests.strategies.programs import Program, conjunctive_rules, programs
 from tests.strategies.schemas import BASES, Row, databases
 
@@ -26,14 +26,14 @@ def nodes(node: object) -> list[tree.Node]:
 
 @given(programs(), databases())
 def test_programs_are_safe_and_stratified(program: Program, facts: dict[str, list[Row]]):
-    derived = evaluate((*program.declarations, *program.rules), facts)
+    derived = evaluate((*program.relational, *program.rules), facts)
     assert all(len(row) == len(view.spec.types) for view in program.views for row in derived[view.spec.name])
 
 
 @given(conjunctive_rules(), databases())
 @settings(max_examples=2 * settings().max_examples)
 def test_the_reference_agrees_with_duckdb(rule: tree.Rule, facts: dict[str, list[Row]]):
-    facts["weight"] = [(x, y, QUARTERS[place % 4]) for place, (x, y, _) in enumerate(facts["weight"])]
+    facts["weight"] = list({(x, y, QUARTERS[place % 4]) for place, (x, y, _) in enumerate(facts["weight"])})
     types = {spec.name: spec.types for spec in BASES}
     assert evaluate([rule], facts)["goal"] == answer(rule, types, facts)
 
@@ -44,7 +44,7 @@ def test_the_order_of_literals_does_not_matter_to_the_reference(program: Program
     shuffled = [
         tree.Rule(rule.heads, tree.Body(tuple(random.sample(rule.body.literals, len(rule.body.literals))))) for rule in program.rules
     ]
-    assert evaluate((*program.declarations, *program.rules), facts) == evaluate((*program.declarations, *shuffled), facts)
+    assert evaluate((*program.relational, *program.rules), facts) == evaluate((*program.relational, *shuffled), facts)
 
 
 def test_every_construct_occurs():
@@ -59,6 +59,11 @@ def test_every_construct_occurs():
 
 def test_histories_change_what_the_program_reads():
     def upserts(history: History) -> bool:
-        return any(change.verb == "upsert" for step in history.steps if isinstance(step, Transact) for change in step.changes)
+        return any(
+            isinstance(action, Change) and action.verb == "upsert"
+            for step in history.steps
+            if isinstance(step, Transact)
+            for action in step.actions
+        )
 
     assert find(histories(), upserts, settings=ANY).steps
