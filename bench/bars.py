@@ -1,0 +1,39 @@
+"""Every figure with its bar, on one page. Bars hold at the full size (`--size l`)."""
+
+from __future__ import annotations
+
+from bench.figure import Bar
+
+BARS: dict[str, dict[str, Bar]] = {
+    "storage": {
+        "commit_growth": Bar("at most", 3),
+        "commit_ms_10m": Bar("at most", 2, unit="ms"),
+        "diff_growth": Bar("at most", 3),
+        "bytes_per_row": Bar("at most", 24, unit="bytes"),
+    },
+    "triejoin": {
+        "triangle_vs_duckdb": Bar("at least", 4),
+        "clique_vs_duckdb": Bar("at least", 20),
+        "skew_growth": Bar("at most", 2.5),
+        "skew_vs_duckdb": Bar("at least", 50),
+        "fourcycle_vs_duckdb": Bar("at least", None, "inform"),
+        "clique_vs_duckdb_by_hand": Bar("at least", None, "inform"),
+    },
+    "startup": {
+        "first_result_warm_s": Bar("at most", 2, unit="s"),
+        "first_result_cold_s": Bar("at most", 30, unit="s"),
+        "ms_per_extra_rule": Bar("at most", 5, unit="ms"),
+        "compiled_functions_added": Bar("exactly", 0, unit="functions"),
+    },
+    "load": {
+        "load_vs_pyarrow": Bar("at most", 4),
+    },
+    "recursion": {
+        "rand1k_vs_duckdb": Bar("at least", 1),
+        "forest_vs_duckdb": Bar("at least", 1),
+    },
+    "answers": {
+        "wrong": Bar("exactly", 0, unit="answers"),
+        "checked": Bar("at least", None, "inform", unit="answers"),
+    },
+}

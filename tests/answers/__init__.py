@@ -1,0 +1,1 @@
+"""Right answers on published data."""

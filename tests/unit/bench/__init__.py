@@ -1,0 +1,1 @@
+"""Tests of the benchmarks: they must measure what they say, on results that are right."""

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import bench.registry
+from bench.__main__ import main
+from bench.bars import BARS
+from bench.figure import Report, ResultsDiffer
+from bench.registry import UnknownBenchmark, run
+
+
+def test_an_unknown_name_is_answered_with_the_names(tmp_path: Path) -> None:
+    with pytest.raises(UnknownBenchmark, match="no benchmark 'speed'; there are storage, triejoin"):
+        run("speed")
+
+
+def test_results_that_differ_end_with_status_2(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def differ(name: str, size: str, data: Path | None) -> Report:
+        raise ResultsDiffer("count: we found 3, the peer 4")
+
+    monkeypatch.setattr("bench.__main__.run", differ)
+    assert main(["load", "--size", "s"]) == 2
+    assert "bench load: results differ: count: we found 3, the peer 4" in capsys.readouterr().err
+
+
+def test_a_missed_gate_ends_with_status_1_only_when_strict(monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(name: str, size: str, data: Path | None) -> Report:
+        report = Report(name, size, BARS[name])
+        report.add("load_vs_pyarrow", 40.0)
+        return report
+
+    monkeypatch.setattr("bench.__main__.run", slow)
+    assert main(["load"]) == 0
+    assert main(["load", "--strict"]) == 1
+    assert main(["load", "--strict", "--size", "s"]) == 0
+
+
+@pytest.mark.parametrize("name", ["storage", "triejoin", "load", "recursion"])
+def test_the_smallest_size_runs_and_fills_every_figure(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bench.storage.ROWS", {"s": 2_000})
+    monkeypatch.setattr("bench.storage.COMMITS", 10)
+    monkeypatch.setattr("bench.storage.DIFFS", 3)
+    monkeypatch.setattr("bench.triejoin.SIZES", {"s": ((500, 7), (300, 6), 50)})
+    monkeypatch.setattr("bench.load.ROWS", {"s": 500})
+    path = tmp_path / "figures.json"
+    assert main([name, "--size", "s", "--json", str(path)]) == 0
+    written = json.loads(path.read_text())
+    assert written["name"] == name
+    assert set(written["figures"]) == set(BARS[name])
+    assert all(value > 0 for value in written["figures"].values())
+
+
+def test_extra_rules_compile_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bench.startup._processes", lambda report: None)
+    monkeypatch.setattr("bench.startup.EXTRA_RULES", {"s": 5})
+    report = bench.registry.run("startup", "s")
+    figures = {figure.name: figure.value for figure in report.figures}
+    assert figures["compiled_functions_added"] == 0
+    assert figures["ms_per_extra_rule"] > 0
+
+
+def test_the_program_of_the_fresh_process_prints_what_is_expected() -> None:
+    from bench.first_result import main as first_result
+    from bench.startup import EXPECTED
+
+    assert first_result() == EXPECTED
