@@ -125,13 +125,21 @@ class Dictionary:
 def _distinct(strings: pa.Array | pa.ChunkedArray | Sequence[str]) -> pa.DictionaryArray:
     """The batch as indices into its distinct strings, which are large_string: one layout for all that follows."""
     if isinstance(strings, (pa.Array, pa.ChunkedArray)):
-        column: Any = strings
-        column = column.cast(pa.large_string())
-        return (column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column).dictionary_encode()
+        return as_large_strings(strings).dictionary_encode()
     try:
         return pa.array(strings, type=pa.large_string()).dictionary_encode()
     except (UnicodeEncodeError, pa.ArrowTypeError, pa.ArrowInvalid) as reason:
         raise ValueTypeError(f"not a string of Unicode characters: {reason}", hint="remove lone surrogates") from None
+
+
+def as_large_strings(strings: Any) -> pa.LargeStringArray:
+    """An Arrow column of any string type, dictionary-encoded or chunked, in the one layout that all of Arrow's functions know."""
+    if isinstance(strings, pa.ChunkedArray):
+        chunks = [as_large_strings(chunk) for chunk in strings.chunks]
+        return pa.chunked_array(chunks, type=pa.large_string()).combine_chunks()
+    if isinstance(strings, pa.DictionaryArray):
+        strings = pa.DictionaryArray.from_arrays(strings.indices, strings.dictionary.cast(pa.large_string()))
+    return strings.cast(pa.large_string())
 
 
 def _with_room(array: np.ndarray, used: int, needed: int) -> np.ndarray:

@@ -22,6 +22,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
+from lftj.dictionary import as_large_strings
 from lftj.errors import LftjError, ValueRangeError, ValueTypeError
 from lftj.frames.frame import CodedColumn, Target
 from lftj.types import Type, encode_scalar, floats_to_codes, type_of_python
@@ -34,13 +35,15 @@ def code_arrow(column: pa.ChunkedArray | pa.Array, target: Target) -> CodedColum
 
     Raises ValueTypeError for a column that does not fit, and ValueTypeError or ValueRangeError for a value that does not.
     """
+    if not pa.types.is_null(column.type):
+        _check_fits(column.type, target)
+    if pa.types.is_dictionary(column.type) or pa.types.is_string_view(column.type):
+        column = _without_indirection(column)
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
     rows = len(column)
     codes = np.zeros(rows, dtype=np.int64)
     missing = np.zeros(rows, dtype=bool) if column.null_count else None
     nans = np.zeros(rows, dtype=bool) if target.type.name == "float" else None
-    if not pa.types.is_null(column.type):
-        _check_fits(column.type, target)
     start = 0
     for chunk in chunks:
         span = slice(start, start + len(chunk))
@@ -81,13 +84,19 @@ def _remedy(found: pa.DataType, type: Type) -> str:
     return f"convert the column to {type.arrow} first, or declare it otherwise"
 
 
+def _without_indirection(column: pa.ChunkedArray | pa.Array) -> Any:
+    """Dictionary-encoded columns and string views as plain ones: a NULL may hide in the former, and Arrow filters no views."""
+    values = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if pa.types.is_string_view(values) or pa.types.is_string(values) or pa.types.is_large_string(values):
+        return as_large_strings(column)
+    return column.cast(values)
+
+
 # ── values ────────────────────────────────────────────────────────────────────────────────────────────────────────────
 def _code_chunk(values: pa.Array, target: Target, rows: slice | np.ndarray, nans: np.ndarray | None) -> np.ndarray:
     """Codes of an array without NULL; `rows` says which rows of the frame it holds."""
     if target.type.name == "str":
         return target.dictionary.encode(values)
-    if pa.types.is_dictionary(values.type):
-        values = values.dictionary_decode()
     if nans is not None:
         floats = values.cast(pa.float64()).to_numpy()
         nans[rows] = np.isnan(floats)
