@@ -8,7 +8,7 @@ so that every fixpoint is finite.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
@@ -47,18 +47,14 @@ class Program:
         """The `.decl` of every base relation and view."""
         return tuple(spec.declaration for spec in (*BASES, *self.specs))
 
-    @property
-    def relational(self) -> tuple[tree.Declaration, ...]:
-        """The same without functions, so that no program has conflicts."""
-        return tuple(replace(each, functional=False) for each in self.declarations)
-
 
 @st.composite
-def views(draw: Draw, max_levels: int = 3) -> tuple[View, ...]:
+def views(draw: Draw, max_levels: int = 3, functions: bool = True) -> tuple[View, ...]:
     """One or two views at each level; levels are plain, recursive, one function or one aggregate."""
+    kinds = ["plain", "plain", "recursive", "aggregate", *["function"] * functions]
     found: list[View] = []
     for level in range(1, draw(st.integers(1, max_levels)) + 1):
-        kind = draw(st.sampled_from(["plain", "plain", "recursive", "aggregate", "function"]))
+        kind = draw(st.sampled_from(kinds))
         for place in range(1 if kind in ("aggregate", "function") else draw(st.integers(1, 2))):
             found.append(_view(draw, f"v{level}{'ab'[place]}", level, kind))
     return tuple(found)
@@ -117,9 +113,9 @@ def _aggregated(draw: Draw, view: View, bound: Typed) -> tuple[tree.Term, ...]:
 
 
 @st.composite
-def programs(draw: Draw, max_levels: int = 3) -> Program:
-    """Views with one rule each at least; views with aggregates exactly one."""
-    found = draw(views(max_levels))
+def programs(draw: Draw, max_levels: int = 3, functions: bool = True) -> Program:
+    """Views with one rule each at least; views with aggregates exactly one. Without functions no program has conflicts."""
+    found = draw(views(max_levels, functions))
     rules = []
     for view in found:
         for _ in range(1 if view.aggregate else draw(st.integers(1, 2)) + view.recursive):
