@@ -66,6 +66,7 @@ class Dictionary:
         texts: list[str] = distinct.to_pylist()
         with self._lock:
             known = self._codes
+            self._finish()
             codes = np.fromiter((known.get(text, -1) for text in texts), dtype=np.int64, count=len(texts))
             new = np.flatnonzero(codes < 0)
             if len(new):
@@ -74,6 +75,11 @@ class Dictionary:
                 self._append(distinct.take(pa.array(new)))
                 known.update(zip([texts[i] for i in new.tolist()], range(first, first + len(new)), strict=True))
         return codes
+
+    def _finish(self) -> None:
+        """Ends what an interrupt (Ctrl-C) left half done: strings whose bytes are published but that cannot be looked up yet."""
+        for code in range(len(self._codes), len(self)):
+            self._codes[self.decode_one(code)] = code
 
     # ── codes to strings ──────────────────────────────────────────────────────────────────────────────────────────────
     def flat(self) -> tuple[np.ndarray, np.ndarray]:

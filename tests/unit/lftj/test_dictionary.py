@@ -87,6 +87,21 @@ def test_refusals() -> None:
     assert len(dictionary) == 0
 
 
+def test_an_interrupt_between_the_two_halves_of_adding_is_made_good() -> None:
+    dictionary = Dictionary()
+
+    class Interrupted(dict[str, int]):
+        def update(self, *_: object) -> None:  # type: ignore[override]
+            raise KeyboardInterrupt
+
+    dictionary._codes = Interrupted({})
+    with pytest.raises(KeyboardInterrupt):
+        dictionary.encode(["a", "b"])
+    dictionary._codes = dict(dictionary._codes)
+    assert dictionary.encode(["b", "c", "a"]).tolist() == [1, 2, 0]
+    assert dictionary.decode(np.arange(3)).to_pylist() == ["a", "b", "c"]
+
+
 def test_threads_agree_on_codes() -> None:
     dictionary = Dictionary()
     found: list[np.ndarray] = [np.empty(0)] * 4

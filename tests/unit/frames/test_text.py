@@ -1,0 +1,189 @@
+"""CSV and TSV: what is accepted, what is refused with line and column, and that no bytes lead anywhere else."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lftj.dictionary import Dictionary
+from lftj.errors import LftjError
+from lftj.frames import read, read_facts
+from lftj.frames.delimited import DelimitedText
+from lftj.types import BOOL, DATE, FLOAT, INT, STR, TIMESTAMP, decimal
+from tests.unit.frames.carriers import read_back
+
+XFER = [("src", INT), ("amt", FLOAT), ("who", STR)]
+
+
+def load(text: str | bytes, directory: Path, columns: Any = XFER, name: str = "x.csv", **options: Any) -> list[tuple[Any, ...]]:
+    """The rows of a file with this content."""
+    path = directory / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return read_back(path, columns, **options)
+
+
+ACCEPTED = [
+    ("src,amt,who\n1,2.5,a\n", [(1, 2.5, "a")]),
+    ("src,amt,who\n1,2.5,a", [(1, 2.5, "a")]),
+    ("src,amt,who\r\n1,2.5,a\r\n", [(1, 2.5, "a")]),
+    ("\ufeffsrc,amt,who\n1,2.5,a\n", [(1, 2.5, "a")]),
+    ("who,src,amt\na,1,2.5\n", [(1, 2.5, "a")]),
+    ("src,amt,who\n +1 , 2e3,\n", [(1, 2000.0, "")]),
+    ("src,amt,who\n1,2.5,a\n\n\n2,-inf,b\n\n", [(1, 2.5, "a"), (2, float("-inf"), "b")]),
+    ('src,amt,who\n"1","2.5","a ""b"", c\nd"\n', [(1, 2.5, 'a "b", c\nd')]),
+    ("src,amt,who\n1,.5, a'\"b \n", [(1, 0.5, " a'\"b ")]),
+    ("src,amt,who\n", []),
+    ("src,amt,who", []),
+    ("src,amt,who\r\n", []),
+    ("src,amt,who\n\n\n", []),
+    (f"src,amt,who\n1,2.5,{'x' * 6_000_000}\n", [(1, 2.5, "x" * 6_000_000)]),
+]
+
+
+@pytest.mark.parametrize(("text", "rows"), ACCEPTED, ids=range(len(ACCEPTED)))
+def test_accepted(text: str, rows: list[tuple[Any, ...]], tmp_path: Path) -> None:
+    assert load(text, tmp_path) == rows
+
+
+def test_one_column_keeps_its_empty_strings(tmp_path: Path) -> None:
+    assert load("who\na\n\nb\n", tmp_path, [("who", STR)]) == [("a",), ("",), ("b",)]
+
+
+def test_written_forms_of_every_type(tmp_path: Path) -> None:
+    columns = [("b", BOOL), ("d", DATE), ("t", TIMESTAMP), ("m", decimal(6, 2))]
+    rows = load("b,d,t,m\ntrue,2013-01-31,2013-01-31 23:59:59.000001,-1.5\n0,1970-01-01,1970-01-01T00:00,1e2\n", tmp_path, columns)
+    assert [str(value) for row in rows for value in row] == [
+        *("True", "2013-01-31", "2013-01-31 23:59:59.000001", "-1.50"),
+        *("False", "1970-01-01", "1970-01-01 00:00:00", "100.00"),
+    ]
+
+
+REFUSED = [
+    (XFER, "src,amt,who\n1,2.5,a\nz,2.5,b\n", "error[E210]: x.csv, line 3 (row 1), column \"src\": expected int, found 'z'"),
+    (XFER, 'src,amt,who\n1,2.5,"a\nb"\n\n1.5,2.5,b\n', "error[E210]: x.csv, line 5 (row 1), column \"src\": expected int, found '1.5'"),
+    (XFER, "src,amt,who\n0x10,2.5,b\n", "error[E210]: x.csv, line 2 (row 0), column \"src\": expected int, found '0x10'"),
+    (
+        XFER,
+        "src,amt,who\n1,2.5,b\n9223372036854775808,1,c\n",
+        'error[E220]: x.csv, line 3 (row 1), column "src": 9223372036854775808 is outside the range of int, '
+        "-9223372036854775808 … 9223372036854775807",
+    ),
+    (XFER, "src,amt,who\n1,1e999,b\n", 'error[E220]: x.csv, line 2 (row 0), column "amt": 1e999 is outside the range of float'),
+    (
+        XFER,
+        "src,amt,who\n1,NA,b\n",
+        "error[E210]: x.csv, line 2 (row 0), column \"amt\": expected float, found 'NA'\n  help: NULL is an empty field, not the word NA",
+    ),
+    (XFER, "src,amt,who\n1,2.5\n", "error[E232]: x.csv, line 2: expected 3 columns, found 2"),
+    (XFER, "src,amt,who\n1,2.5,a\n\n1,2.5,a,b\n", "error[E232]: x.csv, line 4: expected 3 columns, found 4"),
+    (
+        XFER,
+        "src;amt;who\n1;2.5;a\n",
+        'error[E230]: x.csv has no columns "src", "amt", "who"; it has "src;amt;who"\n'
+        "  help: the fields seem to be separated by ';': use commas in .csv files, tabs in .tsv files",
+    ),
+    (
+        XFER,
+        "",
+        "error[E232]: x.csv is empty\n  help: the first line must name the columns; an empty relation is a file with that line only",
+    ),
+    (
+        XFER,
+        'src,amt,who\n1,2.5,"a\n2,2.5,b\n',
+        'error[E232]: x.csv, line 2: unexpected end of data\n  help: a field with a quote in it is written "like ""this"""',
+    ),
+    (XFER, b"src,amt,who\n1,2.5,a\n2,2.5,\xff\n", "error[E232]: x.csv, line 3: the text is not UTF-8\n  help: save the file as UTF-8"),
+    (
+        [("d", DATE)],
+        "d\n31.1.2013\n",
+        "error[E210]: x.csv, line 2 (row 0), column \"d\": expected date, found '31.1.2013'\n  help: write dates as 2013-01-31",
+    ),
+    (
+        [("t", TIMESTAMP)],
+        "t\n2013-01-31T00:00:00Z\n",
+        "error[E210]: x.csv, line 2 (row 0), column \"t\": expected timestamp, found '2013-01-31T00:00:00Z'\n"
+        "  help: write timestamps as 2013-01-31 23:59:59.123456, without a time zone",
+    ),
+    (
+        [("b", BOOL)],
+        "b\nyes\n",
+        "error[E210]: x.csv, line 2 (row 0), column \"b\": expected bool, found 'yes'\n  help: write true or false",
+    ),
+    (
+        [("m", decimal(4, 2))],
+        "m\n1.2\n1.234\n",
+        'error[E210]: x.csv, line 3 (row 1), column "m": 1.234 has more than the 2 decimal places of decimal(4,2)\n'
+        "  help: round it first: value.quantize(…)",
+    ),
+    ([("m", decimal(4, 2))], "m\n100\n", 'error[E220]: x.csv, line 2 (row 0), column "m": 100 is outside the range of decimal(4,2)'),
+    ([("m", decimal(4, 2))], "m\none\n", "error[E210]: x.csv, line 2 (row 0), column \"m\": expected decimal(4,2), found 'one'"),
+]
+
+
+@pytest.mark.parametrize(("columns", "text", "words"), REFUSED, ids=range(len(REFUSED)))
+def test_refused(columns: Any, text: str | bytes, words: str, tmp_path: Path) -> None:
+    with pytest.raises(LftjError) as caught:
+        load(text, tmp_path, columns)
+    assert str(caught.value) == words
+
+
+def test_the_first_of_many_bad_fields_is_named(tmp_path: Path) -> None:
+    lines = [str(i) if i not in (617, 618, 900) else "bad" for i in range(1000)]
+    with pytest.raises(LftjError, match=r"line 619 \(row 617\)"):
+        load("\n".join(["x", *lines]), tmp_path, [("x", INT)])
+    with pytest.raises(LftjError, match=r"line 619 \(row 617\)"):
+        load("\n".join(["x", *lines]).replace("\n3\n", "\n\n"), tmp_path, [("x", INT)], nulls="drop")
+
+
+def test_a_mapping_picks_from_a_wide_file(tmp_path: Path) -> None:
+    assert load("id,from,to,w\n1,2,3,4\n", tmp_path, [("a", INT), ("b", INT)], mapping={"a": "from", "b": "to"}) == [(2, 3)]
+
+
+# ── any bytes ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+PIECES = st.lists(st.sampled_from([*'src,amt\n\r"\t \0', "1", "-", "x", "é", "\n\n", '""', "2.5", "NaN"]), max_size=25).map("".join)
+ANY_BYTES = st.binary(max_size=40) | PIECES.map(str.encode)
+TWO = [("src", INT), ("amt", STR)]
+
+
+@given(ANY_BYTES, st.sampled_from(["x.csv", "x.tsv", "x.facts", "x.csv.gz", "x.parquet", "x.arrow"]))
+def test_any_bytes_give_rows_or_our_error(data: bytes, name: str) -> None:
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / name
+        path.write_bytes(b"src,amt\n" + data if len(data) % 2 and name == "x.csv" else data)
+        with contextlib.suppress(LftjError):
+            frame = read(path, TWO, dictionary=Dictionary())
+            assert len(frame.columns[0]) == len(frame.columns[1]) == frame.rows
+
+
+@given(PIECES, st.booleans(), st.integers(1, 3))
+def test_fast_and_slow_splitting_agree(text: str, quoted: bool, width: int) -> None:
+    delimited = DelimitedText("x", text.encode(), ",", quoted, header=False, blank_lines=width == 1 or not quoted)
+    try:
+        slow = [fields for _, fields in delimited._checked_records(width)]
+    except LftjError:
+        return
+    fast = delimited.columns(width)
+    assert list(zip(*(column.to_pylist() for column in fast), strict=True)) == [tuple(fields) for fields in slow]
+
+
+@given(st.lists(st.tuples(st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\t\n\r"), max_size=5)), max_size=8))
+def test_facts_take_strings_verbatim(rows: list[tuple[str]]) -> None:
+    data = "".join(f"{text}\n" for (text,) in rows).encode()
+    dictionary = Dictionary()
+    frame = read_facts(io.BytesIO(data), [("s", STR)], {}, dictionary)
+    assert dictionary.decode(frame.columns[0]).to_pylist() == [text for (text,) in rows]
+
+
+def test_python_writes_what_we_read(tmp_path: Path) -> None:
+    rows = [(i, i / 7, 'quote " comma , tab \t line \n end') for i in range(50)]
+    text = io.StringIO(newline="")
+    csv.writer(text).writerows([("src", "amt", "who"), *rows])
+    assert load(text.getvalue(), tmp_path) == rows
