@@ -88,7 +88,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class AggregateTerm:
-    """An aggregated head column: `function` over `args` (`count` has none), one of count, sum, mean, min, max, concat or a user's own name."""
+    """An aggregated head column: `function` over `args` (`count` has none): count, sum, mean, min, max, concat or a user's own name."""
 
     function: str
     args: tuple[Ref, ...]

@@ -1,0 +1,134 @@
+"""Arithmetic on constants, exactly as compiled code does it at run time: int64 or an error, never a wrap.
+
+Integer division truncates toward zero and `%` has the sign of the dividend, as in C and in Soufflé. Shifts take the count modulo 64.
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import math
+from collections.abc import Callable
+from typing import Any
+
+from lftj.errors import ValueRangeError
+from lftj.types import INT64_MAX, INT64_MIN, Type
+
+_MICROSECOND = datetime.timedelta(microseconds=1)
+
+
+def evaluate(operator: str, values: tuple[Any, ...], result: Type) -> object:
+    """The value of `operator` on Python values of its operand types. Raises ValueRangeError (overflow E220, division by zero E221)."""
+    try:
+        return checked(_OPERATORS[operator](*values), result)
+    except ZeroDivisionError:
+        raise ValueRangeError(f"division by zero in {_shown(operator, values)}", code="E221") from None
+    except (OverflowError, decimal.InvalidOperation) as problem:
+        if isinstance(problem, ValueRangeError):
+            raise
+        raise ValueRangeError(f"{_shown(operator, values)} is outside the range of {result}") from None
+
+
+def checked(value: Any, type: Type) -> object:
+    """`value` if `type` can hold it. Raises ValueRangeError."""
+    if type.name == "int" and not INT64_MIN <= value <= INT64_MAX:
+        raise ValueRangeError(f"{value} is outside the range of int, {INT64_MIN} … {INT64_MAX}")
+    if type.name == "float":
+        if isinstance(value, complex) or not math.isfinite(value):
+            raise ValueRangeError(f"{value} is not a finite float")
+        return value + 0.0
+    if type.precision is not None and abs(value.scaleb(type.scale)) >= 10**type.precision:
+        raise ValueRangeError(f"{value} is outside the range of {type}")
+    return value
+
+
+def as_decimal(value: Any) -> decimal.Decimal:
+    """An integer or decimal as a decimal."""
+    return value if isinstance(value, decimal.Decimal) else decimal.Decimal(value)
+
+
+def _shown(operator: str, values: tuple[Any, ...]) -> str:
+    if len(values) == 2 and not operator.isalpha():
+        return f"{values[0]} {operator} {values[1]}"
+    return f"{operator}({', '.join(map(str, values))})"
+
+
+# ── the operators ─────────────────────────────────────────────────────────────────────────────────────────────────────
+def _add(left: Any, right: Any) -> Any:
+    if isinstance(left, datetime.datetime):
+        return left + right * _MICROSECOND
+    return left + datetime.timedelta(days=right) if isinstance(left, datetime.date) else left + right
+
+
+def _subtract(left: Any, right: Any) -> Any:
+    if isinstance(left, datetime.datetime):
+        return (left - right) // _MICROSECOND if isinstance(right, datetime.datetime) else left - right * _MICROSECOND
+    if isinstance(left, datetime.date):
+        return (left - right).days if isinstance(right, datetime.date) else left - datetime.timedelta(days=right)
+    return left - right
+
+
+def _divide(left: Any, right: Any) -> Any:
+    if isinstance(left, float):
+        return left / right
+    quotient = abs(left) // abs(right)
+    return quotient if (left < 0) == (right < 0) else -quotient
+
+
+def _power(base: Any, exponent: Any) -> Any:
+    if isinstance(base, float):
+        return base**exponent
+    if exponent < 0:
+        raise ValueRangeError(f"{base} ^ {exponent}: an integer has no negative power", hint="make the base a float")
+    if abs(base) > 1 and exponent > 63:
+        raise OverflowError
+    return base**exponent
+
+
+def _to_int(value: float) -> int:
+    return math.trunc(value)
+
+
+def _signed(value: int) -> int:
+    """The low 64 bits as a two's complement number."""
+    value &= 2**64 - 1
+    return value - 2**64 if value > INT64_MAX else value
+
+
+_OPERATORS: dict[str, Callable[..., Any]] = {
+    "+": _add,
+    "-": _subtract,
+    "*": lambda left, right: left * right,
+    "/": _divide,
+    "%": lambda left, right: left - right * _divide(left, right),
+    "^": _power,
+    "neg": lambda value: -value,
+    "min": min,
+    "max": max,
+    "band": lambda left, right: left & right,
+    "bor": lambda left, right: left | right,
+    "bxor": lambda left, right: left ^ right,
+    "bnot": lambda value: ~value,
+    "bshl": lambda value, count: _signed(value << (count & 63)),
+    "bshr": lambda value, count: value >> (count & 63),
+    "bshru": lambda value, count: _signed((value & (2**64 - 1)) >> (count & 63)),
+    "land": lambda left, right: int(bool(left and right)),
+    "lor": lambda left, right: int(bool(left or right)),
+    "lnot": lambda value: int(not value),
+    "to_float": float,
+    "to_int": _to_int,
+}
+
+_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+    "=": lambda left, right: left == right,
+    "!=": lambda left, right: left != right,
+    "<": lambda left, right: left < right,
+    "<=": lambda left, right: left <= right,
+    ">": lambda left, right: left > right,
+    ">=": lambda left, right: left >= right,
+}
+
+
+def holds(operator: str, left: object, right: object) -> bool:
+    """Whether a comparison of two values of one type holds; strings compare by code point."""
+    return _COMPARISONS[operator](left, right)

@@ -1,0 +1,140 @@
+"""Which variables literals bind, and which literals are enough to bind given variables.
+
+A hidden relation may ask for variables that only the body around it binds, as in `!( b(y), y > x )`. Then it needs a part of that body; the
+smaller the part, the less the hidden relation depends on. Atoms of the rule's own heads are taken last, because a hidden relation that
+reads them would stand in a cycle with the rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from lftj.program.checked import CheckedAggregate, CheckedAtom, CheckedDisjunction, CheckedLiteral, CheckedNegation, FunctorCall
+from lftj.program.normal_form import Apply, Expression, Filter, Ref
+
+Variables = frozenset[int]
+NONE: Variables = frozenset()
+
+
+# ── variables of ──────────────────────────────────────────────────────────────────────────────────────────────────────
+def of_expressions(expressions: Iterable[Expression | None]) -> Variables:
+    """The variables of expressions."""
+    found: set[int] = set()
+    for expression in expressions:
+        if isinstance(expression, Ref):
+            found.add(expression.variable)
+        elif isinstance(expression, Apply):
+            found |= of_expressions(expression.args)
+    return frozenset(found)
+
+
+def of_literal(literal: CheckedLiteral) -> Variables:
+    """All variables of a literal, at any depth."""
+    match literal:
+        case CheckedAtom():
+            return of_expressions(literal.args)
+        case Filter():
+            return of_expressions((literal.left, literal.right))
+        case FunctorCall():
+            return of_expressions(literal.args) | ({literal.result} if literal.result is not None else NONE)
+        case CheckedNegation():
+            return of_literals(literal.block.literals)
+        case CheckedDisjunction():
+            return of_literals(each for branch in literal.branches for each in branch.literals)
+        case CheckedAggregate():
+            return of_literals(literal.block.literals) | of_expressions([literal.target]) | {literal.result}
+
+
+def of_literals(literals: Iterable[CheckedLiteral]) -> Variables:
+    """All variables of some literals."""
+    return NONE.union(*map(of_literal, literals))
+
+
+def shared(literal: CheckedNegation | CheckedAggregate | CheckedDisjunction) -> Variables:
+    """The variables that an inner body has in common with the body around it."""
+    blocks = literal.branches if isinstance(literal, CheckedDisjunction) else (literal.block,)
+    found = of_literal(literal) - NONE.union(*(block.local for block in blocks))
+    return found - {literal.result} if isinstance(literal, CheckedAggregate) else found
+
+
+# ── bound by ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+def bound_by(literals: Sequence[CheckedLiteral], given: Variables = NONE) -> Variables:
+    """The variables bound when all of `literals` hold and `given` are bound already, those among them."""
+    bound = given
+    while True:
+        found = bound.union(*(_binds(literal, bound) for literal in literals))
+        if found == bound:
+            return bound
+        bound = found
+
+
+def _binds(literal: CheckedLiteral, bound: Variables) -> Collection[int]:
+    match literal:
+        case CheckedAtom():
+            return [arg.variable for arg in literal.args if isinstance(arg, Ref)]
+        case Filter(operator="="):
+            return [defined for defined, expression in definitions(literal) if of_expressions([expression]) <= bound]
+        case FunctorCall() if literal.result is not None and of_expressions(literal.args) <= bound:
+            return (literal.result,)
+        case CheckedAggregate() if shared(literal) <= bound_by(literal.block.literals, bound):
+            return (literal.result,)
+        case CheckedDisjunction() if literal.branches:
+            return frozenset.intersection(*(bound_by(branch.literals, bound) for branch in literal.branches))
+    return ()
+
+
+def definitions(equation: Filter) -> list[tuple[int, Expression]]:
+    """The ways to read an equation as `variable = expression`."""
+    sides = ((equation.left, equation.right), (equation.right, equation.left))
+    return [(side.variable, other) for side, other in sides if isinstance(side, Ref)]
+
+
+# ── enough to bind ────────────────────────────────────────────────────────────────────────────────────────────────────
+def slice_for(wanted: Variables, literals: Sequence[CheckedLiteral], heads: Collection[str]) -> list[CheckedLiteral]:
+    """Few of the atoms and equations in `literals` that bind the `wanted` variables. `heads` are relations to avoid."""
+    derived = _derivations(literals)
+    chosen: dict[CheckedLiteral, None] = {}
+    have: set[int] = set()
+    open_variables = set(wanted)
+    while open_variables := open_variables - have:
+        atom = _best_atom(open_variables, literals, heads)
+        if atom is not None:
+            chosen[atom] = None
+            have |= of_expressions(arg for arg in atom.args if isinstance(arg, Ref))
+            open_variables |= of_expressions(atom.args)
+            continue
+        variable = min(open_variables)
+        equation, expression = derived[variable]
+        chosen[equation] = None
+        have.add(variable)
+        open_variables |= of_expressions([expression])
+    return [literal for literal in literals if literal in chosen]
+
+
+def _best_atom(wanted: set[int], literals: Sequence[CheckedLiteral], heads: Collection[str]) -> CheckedAtom | None:
+    """The atom that binds most of the wanted variables with the fewest others; one of the heads' relations only if nothing else will do."""
+    best: tuple[tuple[int, int, int], CheckedAtom] | None = None
+    for literal in literals:
+        if isinstance(literal, CheckedAtom):
+            binds = of_expressions(arg for arg in literal.args if isinstance(arg, Ref))
+            rank = (int(literal.relation in heads), -len(binds & wanted), len(binds - wanted))
+            if rank[1] and (best is None or rank < best[0]):
+                best = rank, literal
+    return best[1] if best is not None else None
+
+
+def _derivations(literals: Sequence[CheckedLiteral]) -> dict[int, tuple[Filter, Expression]]:
+    """For variables that no atom binds: the equation that does, whose other variables are bound before it."""
+    bound = bound_by([literal for literal in literals if isinstance(literal, CheckedAtom)])
+    equations = [literal for literal in literals if isinstance(literal, Filter) and literal.operator == "="]
+    found: dict[int, tuple[Filter, Expression]] = {}
+    progress = True
+    while progress:
+        progress = False
+        for equation in equations:
+            for variable, expression in definitions(equation):
+                if variable not in bound and of_expressions([expression]) <= bound:
+                    found[variable] = equation, expression
+                    bound |= {variable}
+                    progress = True
+    return found

@@ -1,0 +1,116 @@
+"""All checks of a program, in one pass over its clauses; every problem is reported, and together.
+
+Declarations come first, wherever they stand. Each rule is then renamed apart (`scope`), typed (`inference`, `elaborate`) and checked for
+unbound variables (`safety`). Only what is new is looked at: what the catalog holds already has been checked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from lftj.errors import DeclarationError, LftjError, ParseError, ProgramErrors, Span
+from lftj.program.checked import CheckedProgram, CheckedRule, Row
+from lftj.program.declarations import declare_all
+from lftj.program.elaborate import Elaborator
+from lftj.program.facts import FactReader
+from lftj.program.inference import Inference
+from lftj.program.safety import unsafe_variables
+from lftj.program.schema import Catalog, Derivation
+from lftj.program.scope import rename_apart, term_aggregates
+from lftj.syntax import tree
+
+
+def check(program: tree.ParsedProgram, catalog: Catalog) -> CheckedProgram:
+    """The program with all names, types and bindings resolved, against what `catalog` knows. Raises ProgramErrors with all problems."""
+    catalog, errors = declare_all(program.clauses, catalog)
+    reader = FactReader(catalog)
+    rules: list[CheckedRule] = []
+    directives: list[tree.Directive] = []
+    for clause in program.clauses:
+        if isinstance(clause, tree.Directive):
+            directives.append(clause)
+            errors += _directive_problems(clause, catalog)
+        elif isinstance(clause, tree.Rule):
+            if _is_fact(clause):
+                errors += reader.read(clause)
+            else:
+                checked, problems = check_rule(clause, catalog)
+                errors += problems
+                rules += [checked] if checked else []
+    catalog, problems = derive(catalog, [rule.rule for rule in rules], reader.rows)
+    errors += problems
+    if errors:
+        raise ProgramErrors(sorted(errors, key=_place))
+    assert len(rules) == sum(isinstance(clause, tree.Rule) and not _is_fact(clause) for clause in program.clauses), "a rule was dropped"
+    return CheckedProgram(catalog, tuple(rules), reader.rows, tuple(directives))
+
+
+def check_rule(rule: tree.Rule, catalog: Catalog) -> tuple[CheckedRule | None, list[LftjError]]:
+    """The checked rule, or the problems with it. O(size of the rule)."""
+    try:
+        renamed = rename_apart(rule)
+        elaborator = Elaborator(Inference(renamed, catalog), catalog)
+        unsafe = unsafe_variables(renamed)
+        block = elaborator.block(renamed.body)
+        heads = [elaborator.head(head) for head in renamed.heads]
+    except RecursionError:
+        problem = ParseError("this rule is nested too deeply", code="E102", span=rule.span, hint="move its parts into rules of their own")
+        return None, [problem]
+    errors: list[LftjError] = [*elaborator.errors, *unsafe]
+    if errors or not elaborator.complete:
+        return None, [_named(error, rule) for error in errors]
+    made = tuple(head for head in heads if head is not None)
+    return CheckedRule(rule, tuple(elaborator.variables), made, replace(block, local=frozenset())), []
+
+
+def derive(catalog: Catalog, rules: list[tree.Rule], facts: dict[str, list[Row]]) -> tuple[Catalog, list[LftjError]]:
+    """The catalog with these rules and facts counted. A relation with an aggregate head has that one rule and no facts (E163)."""
+    derivations = dict(catalog.derivations)
+    fact_relations = catalog.fact_relations | facts.keys()
+    errors: list[LftjError] = []
+    for rule in rules:
+        for head in rule.heads:
+            known = derivations.get(head.relation, Derivation())
+            aggregated = any(isinstance(term, tree.HeadAggregate) for term in head.terms)
+            if known.heads and (aggregated or known.aggregated):
+                errors.append(_shared("more than one rule", head, rule))
+            elif aggregated and head.relation in fact_relations:
+                errors.append(_shared("facts beside its rule", head, rule))
+            derivations[head.relation] = Derivation(known.heads + 1, aggregated or known.aggregated)
+    for name in facts.keys() & {name for name in facts if catalog.aggregated(name)}:
+        message = f"`{name}` is defined by an aggregate and cannot have facts too"
+        errors.append(DeclarationError(message, code="E163", hint="put the facts into a relation that the aggregate's body reads"))
+    return replace(catalog, derivations=derivations, fact_relations=fact_relations), errors
+
+
+def _shared(what: str, head: tree.Atom, rule: tree.Rule) -> LftjError:
+    message = f"`{head.relation}` is defined by an aggregate and has {what}"
+    hint = "an aggregate needs all its assignments in one body: combine the bodies with `;` in one rule"
+    return _named(DeclarationError(message, code="E163", span=head.span or rule.span, hint=hint), rule)
+
+
+# ── parts of check ────────────────────────────────────────────────────────────────────────────────────────────────────
+def _is_fact(rule: tree.Rule) -> bool:
+    return rule.is_fact and not any(term_aggregates(term) for head in rule.heads for term in head.terms)
+
+
+def _directive_problems(directive: tree.Directive, catalog: Catalog) -> list[LftjError]:
+    try:
+        catalog.relation(directive.relation, directive.span)
+    except LftjError as error:
+        return [error]
+    return []
+
+
+def _named(error: LftjError, rule: tree.Rule) -> LftjError:
+    """The error with the rule's text in its message, where there is no source line to show."""
+    if error.span is None and rule.span is not None:
+        error.span = rule.span
+    if error.span is None:
+        error.message += f", in the rule  {rule}"
+    return error
+
+
+def _place(error: LftjError) -> tuple[int, int]:
+    span: Span | None = error.span
+    return (span.line, span.column) if span else (0, 0)

@@ -1,0 +1,117 @@
+"""Rules after the checks: variables are numbers with types, constants have the types of their places, every rule is safe.
+
+This is the form between the syntax tree and the normal form. Two things are already plainer than in the tree: body aggregates and string
+functors inside expressions stand as literals of their own, whose results are variables; and what can be computed from constants has been.
+What is still nested is nested as the user wrote it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from lftj.program.normal_form import Expression, Filter, RuleVariable
+from lftj.program.schema import Catalog
+from lftj.syntax import tree
+from lftj.types import Type
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedAtom:
+    """`args` in column order; None is `_` under a negation (elsewhere `_` is a variable like any other)."""
+
+    relation: str
+    args: tuple[Expression | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FunctorCall:
+    """`result = functor(args)` for string functors; a predicate when `result` is None."""
+
+    functor: str
+    args: tuple[Expression, ...]
+    types: tuple[Type, ...]
+    result: int | None = None
+    result_type: Type | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A body. `local` are the variables that nothing outside it mentions; a rule's own body has none of these."""
+
+    literals: tuple[CheckedLiteral, ...]
+    local: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedNegation:
+    """No assignment of the block's local variables satisfies it."""
+
+    block: Block
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedDisjunction:
+    """Some branch holds; without branches it is false."""
+
+    branches: tuple[Block, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedAggregate:
+    """`result = function target : { block }`, over the distinct assignments of the block's variables."""
+
+    function: str
+    target: Expression | None
+    block: Block
+    result: int
+    type: Type
+
+
+CheckedLiteral = CheckedAtom | Filter | FunctorCall | CheckedNegation | CheckedDisjunction | CheckedAggregate
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedHeadAggregate:
+    """An aggregated head column."""
+
+    function: str
+    args: tuple[Expression, ...]
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedHead:
+    """One head; `literals` compute what its own terms need beyond the body."""
+
+    relation: str
+    args: tuple[Expression | CheckedHeadAggregate, ...]
+    literals: tuple[CheckedLiteral, ...] = ()
+
+    @property
+    def aggregates(self) -> bool:
+        """True when some column is aggregated."""
+        return any(isinstance(arg, CheckedHeadAggregate) for arg in self.args)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedRule:
+    """A rule of the user (`rule`, as written) with all that the checks found out."""
+
+    rule: tree.Rule
+    variables: tuple[RuleVariable, ...]
+    heads: tuple[CheckedHead, ...]
+    body: Block
+
+
+Row = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedProgram:
+    """A program without errors. `catalog` includes what it declares; `facts` are rows of Python values in the order of the text."""
+
+    catalog: Catalog
+    rules: tuple[CheckedRule, ...]
+    facts: Mapping[str, list[Row]] = field(default_factory=dict)
+    directives: tuple[tree.Directive, ...] = ()

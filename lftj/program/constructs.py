@@ -1,0 +1,130 @@
+"""What becomes of each nested construct: negations, aggregates, disjunctions and string functors, as hidden relations or alternatives."""
+
+from __future__ import annotations
+
+import decimal
+from collections.abc import Collection, Iterable
+
+from lftj.program.bindings import Variables, bound_by, of_expressions, of_literal, of_literals, shared, slice_for
+from lftj.program.checked import (
+    Block,
+    CheckedAggregate,
+    CheckedAtom,
+    CheckedDisjunction,
+    CheckedHeadAggregate,
+    CheckedLiteral,
+    CheckedNegation,
+    FunctorCall,
+)
+from lftj.program.conjunct import Conjunct
+from lftj.program.lowering import FALSE, PARTIAL, Agenda, Alternatives
+from lftj.program.normal_form import Expression, Filter, Ref, Value
+from lftj.types import Type
+
+
+class Lowering(Agenda):
+    """Expands the constructs of one rule."""
+
+    def expand(self, literal: CheckedLiteral, conjunct: Conjunct, single: bool) -> Alternatives:
+        """Plainer literals in place of `literal`; see the base class."""
+        match literal:
+            case FunctorCall():
+                return [(self._functor(literal, conjunct),)]
+            case CheckedNegation():
+                return self._negation(literal, conjunct)
+            case CheckedAggregate():
+                return self._aggregate(literal, conjunct, single)
+            case CheckedDisjunction():
+                apart = not single or len(literal.branches) == 1
+                return [branch.literals for branch in literal.branches] if apart else [(self._united(literal, conjunct),)]
+        raise AssertionError(f"{literal} is not nested")
+
+    # ── what an inner body needs of the one around it ─────────────────────────────────────────────────────────────────
+    def _imported(self, block: Block, variables: Variables, conjunct: Conjunct) -> list[CheckedLiteral]:
+        """Literals of the conjunction for those of `variables` that the block does not bind itself."""
+        missing = (variables & conjunct.bound()) - bound_by(block.literals)
+        return slice_for(missing, conjunct.positive, self.heads) if missing else []
+
+    def _projected(self, literals: list[CheckedLiteral], wanted: Variables) -> list[CheckedLiteral]:
+        """The same, such that no other variable multiplies assignments: a hidden relation of the wanted variables, if there are others."""
+        if of_literals(literals) <= wanted:
+            return literals
+        kept = refs(of_literals(literals) & wanted)
+        name = self.hidden.define("in", kept, [Conjunct(literals)], self.variables)
+        return [] if name is None else [CheckedAtom(name, kept)]
+
+    # ── constructs ────────────────────────────────────────────────────────────────────────────────────────────────────
+    def _negation(self, literal: CheckedNegation, conjunct: Conjunct) -> Alternatives:
+        block, columns = literal.block, refs(shared(literal))
+        match block.literals:
+            case (FunctorCall(result=None) as predicate,):
+                return [(CheckedNegation(Block((self._functor(predicate, conjunct),))),)]
+        body = [*self._imported(block, shared(literal), conjunct), *block.literals]
+        name = self.hidden.define("not", columns, self.lower(body, single=False), self.variables)
+        return [() if name is None else (CheckedNegation(Block((CheckedAtom(name, columns),))),)]
+
+    def _united(self, literal: CheckedDisjunction, conjunct: Conjunct) -> CheckedLiteral:
+        """The disjunction as one atom, over the variables that it shares with the body around it."""
+        variables, found = shared(literal), []
+        for branch in literal.branches:
+            found += self.lower([*self._imported(branch, variables, conjunct), *branch.literals], single=False)
+        name = self.hidden.define("or", refs(variables), found, self.variables)
+        return FALSE if name is None else CheckedAtom(name, refs(variables))
+
+    def _aggregate(self, literal: CheckedAggregate, conjunct: Conjunct, single: bool) -> Alternatives:
+        """The hidden aggregate grouped by the shared variables; for count and sum also the empty group."""
+        block, group = literal.block, shared(literal)
+        body = [*self._projected(self._imported(block, group, conjunct), group), *block.literals]
+        term = CheckedHeadAggregate(literal.function, () if literal.target is None else (literal.target,), literal.type)
+        name = self.hidden.define(literal.function, (*refs(group), term), self.lower(body, single=True), self.variables)
+        found: Alternatives = []
+        if name is not None:
+            found.append((CheckedAtom(name, (*refs(group), Ref(literal.result))),))
+        if literal.function in ("count", "sum"):
+            empty: list[CheckedLiteral] = [Filter("=", Ref(literal.result), zero(literal.type))]
+            if name is not None:
+                empty.append(CheckedNegation(Block((CheckedAtom(name, (*refs(group), None)),))))
+            found.append(tuple(empty))
+        if single and len(found) > 1:
+            return [(CheckedDisjunction(tuple(Block(branch) for branch in found)),)]
+        return found
+
+    def _functor(self, call: FunctorCall, conjunct: Conjunct) -> CheckedAtom:
+        """The hidden relation of the functor over the arguments that occur, as an atom that binds its result."""
+        wanted = of_expressions(call.args)
+        needed = slice_for(wanted, conjunct.positive, self.heads)
+        body = Conjunct(needed)
+        if call.functor in PARTIAL:
+            body = _with_tests(needed, conjunct, self.heads)
+        domain = self.hidden.define("in", call.args, [body], self.variables)
+        assert domain is not None, "one conjunction makes one rule"
+        name = self.hidden.define_functor(call.functor, domain, call.types, call.result_type)
+        return CheckedAtom(name, call.args if call.result is None else (*call.args, Ref(call.result)))
+
+
+def _with_tests(needed: list[CheckedLiteral], conjunct: Conjunct, heads: Collection[str]) -> Conjunct:
+    """These literals, and all others of the conjunction that say something about their variables alone, through functors too."""
+    about = of_literals(needed)
+    positive = [each for each in conjunct.positive if each in needed or _says_of(each, about, heads)]
+    about = of_literals(positive)
+    negated = [each for each in conjunct.negated if of_literal(each) <= about and each.relation not in heads]
+    return Conjunct(positive, negated, [each for each in conjunct.filters if of_literal(each) <= about])
+
+
+def _says_of(literal: CheckedLiteral, about: Variables, heads: Collection[str]) -> bool:
+    """True for atoms and equations of these variables and for functors of them, but for `heads`, which would close a cycle."""
+    if isinstance(literal, CheckedAtom) and "#" in literal.relation:
+        return of_expressions(literal.args[:-1]) <= about
+    return of_literal(literal) <= about and not (isinstance(literal, CheckedAtom) and literal.relation in heads)
+
+
+def refs(variables: Iterable[int]) -> tuple[Expression, ...]:
+    """The variables as expressions, in order."""
+    return tuple(Ref(variable) for variable in sorted(variables))
+
+
+def zero(type: Type) -> Value:
+    """What count and sum are for no assignments."""
+    if type.name == "float":
+        return Value(0.0, type)
+    return Value(decimal.Decimal(0) if type.name == "decimal" else 0, type)

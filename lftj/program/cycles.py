@@ -1,0 +1,80 @@
+"""Messages for cycles that no fixpoint can satisfy, told in the users' relations."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from lftj.errors import LftjError, StratificationError
+from lftj.program.hidden import explain_hidden
+from lftj.program.normal_form import FunctorRule, NormalRule
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """The rule reads `relation` in a way (`negation`, `aggregate` or `functor`) that needs all of it first."""
+
+    rule: NormalRule | FunctorRule
+    relation: str
+    kind: str
+
+
+_CODES = {"negation": "E150", "aggregate": "E151", "functor": "E152"}
+_HINTS = {
+    "negation": "let the negated relation not depend on the relation being defined: split it into one that is finished before",
+    "aggregate": "aggregate in a relation that the cycle does not read, after the recursion is finished",
+    "functor": "string functors cannot make values inside a recursion: compute them before it or after it",
+}
+
+
+def cycle_errors(edges: Sequence[Edge], reads: Mapping[str, Iterable[str]], members: set[str]) -> list[LftjError]:
+    """One error for each user's rule that has such an edge, with a shortest cycle through it."""
+    found: dict[int, LftjError] = {}
+    for edge in edges:
+        if edge.rule.source not in found:
+            found[edge.rule.source] = _error(edge, _path(edge.relation, edge.rule.relation, reads, members))
+    return list(found.values())
+
+
+def _error(edge: Edge, path: list[str]) -> LftjError:
+    """`path` leads from the relation that is read back to the one that the rule defines, along what each reads."""
+    cycle = shown_cycle([edge.rule.relation, *path], edge.kind)
+    what = {"negation": "negation", "aggregate": "an aggregate", "functor": _functor(edge.rule)}[edge.kind]
+    return StratificationError(
+        f"{what} inside a cycle of rules: {cycle}", code=_CODES[edge.kind], span=edge.rule.span, hint=_HINTS[edge.kind]
+    )
+
+
+def _functor(rule: NormalRule | FunctorRule) -> str:
+    return f"the functor `{rule.functor}`" if isinstance(rule, FunctorRule) else "a functor"
+
+
+def shown_cycle(names: Sequence[str], kind: str) -> str:
+    """`p ← !q ← p`: each relation is derived from the next. Hidden relations are named by what they stand for."""
+    parts: list[str] = []
+    for place, name in enumerate(names):
+        shown = explain_hidden(name) if "#" in name else f"`{name}`"
+        shown = f"not {shown}" if place == 1 and kind == "negation" and "#" not in name else shown
+        if not parts or parts[-1] != shown:
+            parts.append(shown)
+    if "#" in names[0]:  # begin with a relation that the user knows
+        start = next((place for place, name in enumerate(names) if "#" not in name), 0)
+        return shown_cycle([*names[start:-1], *names[: start + 1]], "")
+    return " ← ".join(parts)
+
+
+def _path(start: str, end: str, reads: Mapping[str, Iterable[str]], members: set[str]) -> list[str]:
+    """A shortest way from `start` to `end`, both included, inside the component."""
+    before: dict[str, str | None] = {start: None}
+    waiting = deque([start])
+    while waiting and end not in before:
+        node = waiting.popleft()
+        for target in reads[node]:
+            if target in members and target not in before:
+                before[target] = node
+                waiting.append(target)
+    path = [end]
+    while (previous := before[path[-1]]) is not None:
+        path.append(previous)
+    return path[::-1]

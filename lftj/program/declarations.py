@@ -1,0 +1,77 @@
+"""Declarations and type names of a program, wherever in the text they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from lftj.errors import DeclarationError, LftjError
+from lftj.program.normal_form import RelationSchema
+from lftj.program.schema import UNKNOWN, Catalog
+from lftj.syntax import tree
+from lftj.types import Type, parse_type
+
+
+def declare_all(clauses: Sequence[tree.Clause], catalog: Catalog) -> tuple[Catalog, list[LftjError]]:
+    """The catalog with all `.type` and `.decl` of the clauses, and the problems found."""
+    catalog, errors = _with_aliases([clause for clause in clauses if isinstance(clause, tree.TypeAlias)], catalog)
+    relations = dict(catalog.relations)
+    seen: dict[str, tree.Declaration] = {}
+    for clause in clauses:
+        if not isinstance(clause, tree.Declaration):
+            continue
+        schema, problems = _schema(clause, catalog)
+        errors += problems
+        try:
+            one = replace(catalog, relations={clause.name: known}) if (known := relations.get(clause.name)) else Catalog()
+            relations |= one.declare(schema, clause.span).relations if not problems or clause.name not in relations else {}
+        except DeclarationError as error:
+            first = seen.get(clause.name)
+            error.hint = f"the first declaration is at {first.span}; {error.hint}" if first and first.span else error.hint
+            errors.append(error)
+        seen.setdefault(clause.name, clause)
+    return replace(catalog, relations=relations), errors
+
+
+def _schema(declaration: tree.Declaration, catalog: Catalog) -> tuple[RelationSchema, list[LftjError]]:
+    """The schema that is declared, with UNKNOWN for every type that is not known, so that the rest of the program can be checked."""
+    errors: list[LftjError] = []
+    columns: list[tuple[str, Type]] = []
+    for column in declaration.columns:
+        span = column.span or declaration.span
+        if any(column.name == name for name, _ in columns):
+            message = f"relation `{declaration.name}` has two columns `{column.name}`"
+            errors.append(DeclarationError(message, code="E164", span=span, hint="give each column a name of its own"))
+        try:
+            columns.append((column.name, catalog.type(column.type, span)))
+        except LftjError as error:
+            errors.append(error)
+            columns.append((column.name, UNKNOWN))
+    key = tuple(range(len(columns) - 1)) if declaration.functional else None
+    return RelationSchema(declaration.name, tuple(columns), key, declaration.functional), errors
+
+
+def _with_aliases(aliases: list[tree.TypeAlias], catalog: Catalog) -> tuple[Catalog, list[LftjError]]:
+    """Type names may stand for one another in any order; what is left in the end is unknown or a circle."""
+    errors: list[LftjError] = []
+    waiting, known = list(aliases), dict(catalog.aliases)
+    found = True
+    while found:
+        found = False
+        for alias in list(waiting):
+            base = known.get(alias.base) or parse_type(alias.base)
+            if base is None:
+                continue
+            waiting.remove(alias)
+            found = True
+            if parse_type(alias.name) is not None or known.get(alias.name, base) != base:
+                message = f"type `{alias.name}` is defined twice, differently"
+                errors.append(DeclarationError(message, code="E165", span=alias.span, hint="choose another name"))
+            known.setdefault(alias.name, base)
+    extended = replace(catalog, aliases=known)
+    for alias in waiting:
+        try:
+            extended.type(alias.base, alias.span)
+        except LftjError as error:
+            errors.append(error)
+    return extended, errors

@@ -1,0 +1,92 @@
+"""String functors and predicates: what compiled code does not do, so that it happens row by row in Python.
+
+Characters are code points. `substr(text, start, length)` counts from 0, stops at the end of the text and is empty for a start or length
+below zero. `match(pattern, text)` asks for the whole text; `contains(part, text)` for any place in it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from lftj.errors import ValueRangeError, ValueTypeError
+from lftj.types import FLOAT, INT, INT64_MAX, INT64_MIN, STR, Type
+
+_INTEGER = re.compile(r"\s*[+-]?[0-9]+\s*")
+_FLOAT = re.compile(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Functor:
+    """`types` of the arguments (None: any type; `cat` repeats its last), the `result` (None: a predicate), and the function itself."""
+
+    types: tuple[Type | None, ...]
+    result: Type | None
+    evaluate: Callable[..., Any]
+    variadic: bool = False
+
+    def argument_types(self, count: int) -> tuple[Type | None, ...]:
+        """The types of `count` arguments."""
+        return self.types + self.types[-1:] * (count - len(self.types)) if self.variadic else self.types
+
+
+# ── the functions ─────────────────────────────────────────────────────────────────────────────────────────────────────
+def _substr(text: str, start: int, length: int) -> str:
+    return text[start : start + length] if start >= 0 and length >= 0 else ""
+
+
+def _to_string(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)
+
+
+def _to_number(text: str) -> int:
+    if len(text) > 400 or not _INTEGER.fullmatch(text):
+        raise ValueTypeError(f"to_number: {text[:60]!r} is not an integer", hint='keep such rows out, e.g. with match("-?[0-9]+", s)')
+    value = int(text)
+    if not INT64_MIN <= value <= INT64_MAX:
+        raise ValueRangeError(f"to_number: {value} is outside the range of int, {INT64_MIN} … {INT64_MAX}")
+    return value
+
+
+def _to_float(text: str) -> float:
+    if not _FLOAT.fullmatch(text):
+        raise ValueTypeError(f"to_float: {text[:60]!r} is not a number", hint='keep such rows out, e.g. with match("[0-9.]+", s)')
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueRangeError(f"to_float: {text[:60]!r} is outside the range of float")
+    return value + 0.0
+
+
+@lru_cache(maxsize=512)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except (re.error, RecursionError, OverflowError) as problem:
+        raise ValueTypeError(f"match: {pattern[:60]!r} is not a regular expression: {problem}", hint="as in Python's re module") from None
+
+
+def _match(pattern: str, text: str) -> bool:
+    return _compiled(pattern).fullmatch(text) is not None
+
+
+STRING_FUNCTORS: dict[str, Functor] = {
+    "cat": Functor((STR, STR), STR, lambda *parts: "".join(parts), variadic=True),
+    "strlen": Functor((STR,), INT, len),
+    "substr": Functor((STR, INT, INT), STR, _substr),
+    "to_string": Functor((None,), STR, _to_string),
+    "to_number": Functor((STR,), INT, _to_number),
+    "to_float": Functor((STR,), FLOAT, _to_float),
+    "contains": Functor((STR, STR), None, lambda part, text: part in text),
+    "match": Functor((STR, STR), None, _match),
+}
+
+
+def call(functor: str, values: tuple[object, ...]) -> Any:
+    """The functor on Python values: its result, or whether the predicate holds. Raises ValueTypeError or ValueRangeError."""
+    return STRING_FUNCTORS[functor].evaluate(*values)

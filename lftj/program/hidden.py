@@ -1,0 +1,70 @@
+"""The hidden relations of one user's rule: their names, schemas and rules. Two that would have the same rules are one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from lftj.errors import Span
+from lftj.program.conjunct import Conjunct, HeadTerm, RuleMaker
+from lftj.program.normal_form import AggregateTerm, FunctorRule, NormalRule, Ref, RelationSchema, RuleVariable
+from lftj.types import Type
+
+
+class HiddenRelations:
+    """Makes hidden relations `rule7#not1`, `rule7#count1`, …; `schemas` and `rules` are what has been made."""
+
+    def __init__(self, source: int, span: Span | None):
+        self.source = source
+        self.schemas: list[RelationSchema] = []
+        self.rules: list[NormalRule | FunctorRule] = []
+        self._span = span
+        self._known: dict[tuple[object, ...], str] = {}
+        self._made: dict[str, int] = {}
+
+    def define(self, kind: str, head: Sequence[HeadTerm], conjuncts: Sequence[Conjunct], variables: Sequence[RuleVariable]) -> str | None:
+        """The relation `kind(head) :- conjuncts`, one rule for each; None when there are none, so that it is empty for ever."""
+        rules = [RuleMaker(each, variables).make(self.source, "", head, self._span) for each in conjuncts]
+        rules = list(dict.fromkeys(rules))
+        if not rules:
+            return None
+        types = [_column(term, rules[0]) for term in head_of(rules[0])]
+        return self._relation(kind, rules, types)
+
+    def define_functor(self, functor: str, domain: str, types: tuple[Type, ...], result: Type | None) -> str:
+        """The relation of the rows of `domain` with the functor's result, or of those where a predicate holds."""
+        rule = FunctorRule(self.source, "", domain, functor, types, result, self._span)
+        columns = [(f"_{number}", type) for number, type in enumerate((*types, result) if result is not None else types)]
+        return self._relation(functor, [rule], columns)
+
+    def _relation(self, kind: str, rules: Sequence[NormalRule | FunctorRule], columns: Sequence[tuple[str, Type]]) -> str:
+        known = (kind, *rules)
+        if known not in self._known:
+            self._made[kind] = self._made.get(kind, 0) + 1
+            name = f"rule{self.source}#{kind}{self._made[kind]}"
+            self._known[known] = name
+            self.schemas.append(RelationSchema(name, tuple(columns)))
+            self.rules += [replace(rule, relation=name) for rule in rules]
+        return self._known[known]
+
+
+def head_of(rule: NormalRule) -> tuple[Ref | AggregateTerm, ...]:
+    """The head terms of a rule."""
+    return rule.head
+
+
+def _column(term: Ref | AggregateTerm, rule: NormalRule) -> tuple[str, Type]:
+    """Name and type of the column that a head term fills: its variable's, or the aggregate's."""
+    if isinstance(term, AggregateTerm):
+        return term.function, term.type
+    variable = rule.variables[term.variable]
+    return variable.name, variable.type
+
+
+def explain_hidden(name: str) -> str:
+    """What a hidden relation stands for, in the words of the rule it comes from."""
+    kind = name.partition("#")[2].rstrip("0123456789")
+    words = {"not": "`!( … )`", "or": "`( … ; … )`", "in": "the values given to a functor or an aggregate"}
+    if kind in ("count", "sum", "min", "max", "mean"):
+        return f"the aggregate `{kind}`"
+    return words.get(kind, f"the functor `{kind}`")

@@ -1,0 +1,41 @@
+"""From checked rules to the normal form: what the language adds to conjunctions is taken out, one construct at a time.
+
+| construct              | becomes                                                                                                     |
+|------------------------|-------------------------------------------------------------------------------------------------------------|
+| several heads          | one rule each                                                                                               |
+| disjunction            | one rule for each combination of branches; under an aggregate, a hidden relation with a rule for each branch |
+| `!( … )`               | a hidden relation over the variables it shares with the body around it, negated                              |
+| `n = count : { … }`    | a hidden aggregate over these variables, joined; for count and sum a second branch for the empty group        |
+| `cat(s, t)`, `match` … | a hidden relation of the arguments that occur, extended row by row                                           |
+
+Where the inner body does not bind a shared variable itself, it gets those atoms and equations of the body around it that do.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lftj.program.checked import CheckedRule
+from lftj.program.conjunct import RuleMaker
+from lftj.program.constructs import Lowering
+from lftj.program.hidden import HiddenRelations
+from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
+
+
+@dataclass(frozen=True, slots=True)
+class NormalizedRule:
+    """What one rule of the user became: rules for its heads and for hidden relations, and the latter's schemas."""
+
+    rules: tuple[NormalRule | FunctorRule, ...]
+    hidden: tuple[RelationSchema, ...]
+
+
+def normalize(rule: CheckedRule, source: int) -> NormalizedRule:
+    """The normal form of one rule; `source` is its id, which names hidden relations. Raises DeclarationError (E166)."""
+    hidden = HiddenRelations(source, rule.rule.span)
+    made: list[NormalRule | FunctorRule] = []
+    for head in rule.heads:
+        lowering = Lowering(rule, hidden)
+        for conjunct in lowering.lower((*rule.body.literals, *head.literals), single=head.aggregates):
+            made.append(RuleMaker(conjunct, lowering.variables).make(source, head.relation, head.args, rule.rule.span))
+    return NormalizedRule((*hidden.rules, *dict.fromkeys(made)), tuple(hidden.schemas))

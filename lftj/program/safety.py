@@ -1,0 +1,124 @@
+"""Is every variable of a rule bound? Works on rules whose variables have been renamed apart.
+
+A variable is bound by a positive atom of which it is an argument, by `x = expression` (either way round) whose variables are bound, by the
+result of a body aggregate, or by a disjunction that binds it in every branch. Everything else only asks: heads, negations, comparisons,
+the arguments of functors, the targets of aggregates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from lftj.errors import Span, UnsafeRuleError
+from lftj.program.scope import direct_names, mentioned_names, negated_atom, term_aggregates, term_names, user_name
+from lftj.syntax import tree
+
+Names = frozenset[str]
+
+_IN_ATOM = "if you meant any value, write `_` in its place"
+PLACES: dict[str, tuple[str, str]] = {
+    "head": ("E140", "bind it in the body: add a positive atom that has `{name}`, or `{name} = …`"),
+    "negation": ("E141", "bind it with a positive atom beside the negation; " + _IN_ATOM),
+    "comparison": ("E142", "bind it with a positive atom, or with `{name} = …` over bound variables"),
+    "aggregate": ("E143", "bind it with a positive atom inside the aggregate's braces, or beside the aggregate"),
+    "expression": ("E142", "an expression computes from bound variables only: bind `{name}` with a positive atom"),
+}
+"""For each kind of place: the error's code and what to write instead."""
+
+
+def unsafe_variables(rule: tree.Rule) -> list[UnsafeRuleError]:
+    """One error for each variable that nothing binds, in the order of the text."""
+    check = _Check(rule)
+    return sorted(check.errors.values(), key=lambda error: (error.span.line, error.span.column) if error.span else (0, 0))
+
+
+# ── what binds ────────────────────────────────────────────────────────────────────────────────────────────────────────
+def bound_names(literals: Sequence[tree.Literal], given: Names, visible: Names) -> Names:
+    """The variables bound once all of `literals` hold, `given` among them. `visible`: the variables of the bodies around."""
+    bound = given
+    while True:
+        found = bound.union(*(_binds(literal, bound, visible) for literal in literals))
+        if found == bound:
+            return bound
+        bound = found
+
+
+def _binds(literal: tree.Literal, bound: Names, visible: Names) -> Iterable[str]:
+    match literal:
+        case tree.Atom():
+            return [term.name for term in literal.terms if isinstance(term, tree.Variable)]
+        case tree.Comparison(operator="="):
+            sides = ((literal.left, literal.right), (literal.right, literal.left))
+            return [side.name for side, other in sides if isinstance(side, tree.Variable) and _computable(other, bound, visible)]
+        case tree.Disjunction() if literal.branches:
+            inside = [bound_names(branch.literals, bound, visible | direct_names(branch.literals).keys()) for branch in literal.branches]
+            return frozenset.intersection(*inside)
+    return ()
+
+
+def _computable(term: tree.Term, bound: Names, visible: Names) -> bool:
+    """True when the term's variables are bound, and those that its aggregates share with the bodies around them."""
+    if isinstance(term, tree.Wildcard):
+        return False
+    shared = {name for each in term_aggregates(term) for name in mentioned_names(each) if name in visible}
+    return term_names(term).keys() | shared <= bound
+
+
+# ── what asks ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+class _Check:
+    """Walks a rule and keeps the first error of each variable."""
+
+    def __init__(self, rule: tree.Rule):
+        self.errors: dict[str, UnsafeRuleError] = {}
+        head_names = {name for head in rule.heads for term in head.terms for name in term_names(term)}
+        visible = frozenset(head_names | direct_names(rule.body.literals).keys())
+        bound = self._body(rule.body.literals, frozenset(), visible)
+        for head in rule.heads:
+            for term in head.terms:
+                self._ask(term, bound, visible, "head", f"in the head of `{head.relation}`", head.span)
+
+    def _body(self, literals: Sequence[tree.Literal], given: Names, visible: Names) -> Names:
+        bound = bound_names(literals, given, visible)
+        for literal in literals:
+            self._literal(literal, bound, visible)
+        return bound
+
+    def _literal(self, literal: tree.Literal, bound: Names, visible: Names) -> None:
+        match literal:
+            case tree.Atom():
+                for term in literal.terms:
+                    if not isinstance(term, tree.Variable):
+                        self._ask(term, bound, visible, "expression", f"in an expression in `{literal.relation}`", literal.span)
+            case tree.Comparison():
+                where = "in a comparison" if literal.operator in ("=", "!=", "<", "<=", ">", ">=") else f"in `{literal.operator}`"
+                for term in (literal.left, literal.right):
+                    self._ask(term, bound, visible, "comparison", where, literal.span)
+            case tree.Negation():
+                self._negation(literal, bound, visible)
+            case tree.Disjunction():
+                for branch in literal.branches:
+                    self._body(branch.literals, bound, visible | direct_names(branch.literals).keys())
+
+    def _negation(self, negation: tree.Negation, bound: Names, visible: Names) -> None:
+        if (atom := negated_atom(negation)) is None:
+            self._body(negation.body.literals, bound, visible | direct_names(negation.body.literals).keys())
+            return
+        for term in atom.terms:
+            self._ask(term, bound, visible, "negation", f"under the negation of `{atom.relation}`", negation.span)
+
+    def _ask(self, term: tree.Term, bound: Names, visible: Names, kind: str, where: str, span: Span | None) -> None:
+        for name, variable in term_names(term).items():
+            if name not in bound:
+                self._report(name, kind, where, variable.span or span)
+        for aggregate in term_aggregates(term):
+            inner = visible | direct_names(aggregate.body.literals).keys()
+            inside = self._body(aggregate.body.literals, bound, inner)
+            for name, variable in term_names(aggregate.target).items():
+                if name not in inside:
+                    self._report(name, "aggregate", f"in the target of `{aggregate.function}`", variable.span or aggregate.span)
+
+    def _report(self, name: str, kind: str, where: str, span: Span | None) -> None:
+        code, hint = PLACES[kind]
+        shown = user_name(name)
+        message = f"variable `{shown}` {where} is not bound"
+        self.errors.setdefault(name, UnsafeRuleError(message, code=code, span=span, hint=hint.format(name=shown)))

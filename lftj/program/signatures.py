@@ -1,0 +1,141 @@
+"""Which types operators, functors and aggregates take and give.
+
+| operator                     | operands                         | result                        |
+|------------------------------|----------------------------------|-------------------------------|
+| `+ - * / ^`, unary `-`       | two ints or two floats           | the same                      |
+| `%`                          | two ints                         | int                           |
+| `+ -`, unary `-`             | two decimals of one scale        | decimal of that scale         |
+| `-`                          | two dates / two timestamps       | int: days / microseconds      |
+| `+ -`                        | date and int / timestamp and int | date / timestamp              |
+| `band bor … land lor lnot`   | ints                             | int                           |
+| `min max`                    | values of one ordered type       | the same                      |
+| `= !=`                       | values of one type               |                               |
+| `< <= > >=`                  | values of one type, not bool     |                               |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lftj.syntax.functors import FUNCTORS, WORD_FUNCTORS, closest
+from lftj.types import FLOAT, INT, MAX_DECIMAL_PRECISION, Type, decimal
+
+ARITHMETIC = frozenset("+-*/%^")
+BITWISE = frozenset(WORD_FUNCTORS)
+"""`band bor bxor bnot bshl bshr bshru land lor lnot`: ints only."""
+
+KNOWN_FUNCTORS = frozenset(FUNCTORS) | ARITHMETIC | BITWISE | {"neg"}
+_TEMPORAL = ("date", "timestamp")
+BUILT_IN_AGGREGATES = ("count", "sum", "min", "max", "mean", "concat")
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """A type found so far; not `firm` when it comes from constants only, which may yet become float or decimal."""
+
+    type: Type
+    firm: bool
+
+
+def same_type(left: Type, right: Type) -> bool:
+    """True when codes of the two types mean the same: equal types, or decimals of one scale."""
+    return left == right or (left.name == right.name == "decimal" and left.scale == right.scale)
+
+
+def common_type(guesses: list[Guess | None]) -> Type | None:
+    """The type that operands of one type have: a firm one if there is one, else the widest of the constants; None if nothing is known."""
+    known = [guess for guess in guesses if guess is not None]
+    if firm := [guess.type for guess in known if guess.firm]:
+        return firm[0]
+    decimals = [guess.type for guess in known if guess.type.name == "decimal"]
+    if decimals:
+        scale = max(each.scale or 0 for each in decimals)
+        return decimal(MAX_DECIMAL_PRECISION, scale)
+    return known[0].type if known else None
+
+
+# ── operators ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+def operand_types(operator: str, left: Guess | None, right: Guess | None) -> tuple[Type, Type] | None:
+    """The types that the two operands of an operator should have; None when too little is known."""
+    if operator in BITWISE:
+        return INT, INT
+    if left and left.type.name in _TEMPORAL and operator in "+-":
+        return left.type, (right.type if right and right.type.name in _TEMPORAL else INT)
+    if operator in "+-" and left is None and (right is None or right.type == INT):
+        return None
+    known = common_type([left, right])
+    return None if known is None else (known, known)
+
+
+def result_type(operator: str, left: Type, right: Type) -> Type | None:
+    """The type of `left operator right`; None when the operator does not take these types."""
+    if left.name in _TEMPORAL:
+        if right == INT and operator in "+-":
+            return left
+        return INT if operator == "-" and right == left else None
+    if not same_type(left, right):
+        return None
+    if operator in ("min", "max"):
+        return left if left.name not in ("str", "bool") else None
+    if left == INT:
+        return INT if operator in ARITHMETIC or operator in BITWISE else None
+    if left == FLOAT:
+        return FLOAT if operator in "+-*/^" else None
+    if left.name == "decimal":
+        return decimal(MAX_DECIMAL_PRECISION, left.scale or 0) if operator in "+-" else None
+    return None
+
+
+def negated_type(type: Type) -> Type | None:
+    """The type of unary minus; None where there is none."""
+    return type if type.numeric else None
+
+
+# ── aggregates ────────────────────────────────────────────────────────────────────────────────────────────────────────
+def aggregate_type(function: str, argument: Type | None) -> Type | None:
+    """The type of a built-in aggregate over values of type `argument` (None for count); None when it does not take them."""
+    if function == "count":
+        return INT
+    if argument is None:
+        return None
+    if function == "mean":
+        return FLOAT if argument.numeric else None
+    if function == "sum":
+        if argument.name == "decimal":
+            return decimal(MAX_DECIMAL_PRECISION, argument.scale or 0)
+        return argument if argument.numeric else None
+    if function == "concat":
+        return argument if argument.name == "str" else None
+    return argument if function in ("min", "max") else None
+
+
+def conversion_hint(found: Type, expected: Type) -> str | None:
+    """How to write the conversion from one type to another, where there is a way."""
+    if expected.name == "str":
+        return "convert it with to_string(…)"
+    if (found.name, expected.name) in (("int", "float"), ("str", "float")):
+        return "convert it with to_float(…)"
+    if (found.name, expected.name) in (("float", "int"), ("str", "int")):
+        return "convert it with to_number(…)"
+    if found.name == expected.name == "decimal":
+        return f"declare both with one scale: one has {found.scale} decimal places, the other {expected.scale}"
+    return None
+
+
+def constant_hint(value: object, expected: Type) -> str | None:
+    """How to write a constant of type `expected` instead of `value`, where one may have meant that."""
+    if expected.name in ("date", "timestamp") and isinstance(value, str):
+        return f'write {expected.name}("{value}")'
+    if expected.name == "decimal" and isinstance(value, (float, int)):
+        return f'write decimal("{value}")'
+    if expected.name == "str":
+        return f'write it in quotes: "{value}"'
+    if expected.name == "int" and isinstance(value, float) and value.is_integer():
+        return f"write {int(value)}"
+    return None
+
+
+def unknown_functor_hint(name: str) -> str:
+    """The nearest functor, or all of them."""
+    near = closest(name, [each for each in KNOWN_FUNCTORS if each.isidentifier()])
+    return f"did you mean `{near}`?" if near else "functors are " + ", ".join(sorted(FUNCTORS)) + ", and the operators on bits"
