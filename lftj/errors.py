@@ -10,6 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+_MOST_SHOWN = 120
+"""Characters of a line that an error shows."""
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -33,11 +36,14 @@ class Span:
         lines = self.source.splitlines()
         if not 1 <= self.line <= len(lines):
             return ""
-        text = lines[self.line - 1].replace("\t", " ")
+        text = "".join(char if char.isprintable() else " " for char in lines[self.line - 1])
         last = self.end_column if self.end_line == self.line else len(text) + 1
-        width = max(1, last - self.column)
-        gutter = f"{self.line:>4} | "
-        return f"{gutter}{text}\n{' ' * (len(gutter) + self.column - 1)}{'^' * width}"
+        first = max(0, self.column - 1 - _MOST_SHOWN // 2) if len(text) > _MOST_SHOWN else 0
+        shown = text[first : first + _MOST_SHOWN]
+        gutter = f"{self.line:>4} | {'…' if first else ''}"
+        indent = self.column - 1 - first
+        width = max(1, min(last - self.column, len(shown) - indent))
+        return f"{gutter}{shown}{'…' if len(text) > first + _MOST_SHOWN else ''}\n{' ' * (len(gutter) + indent)}{'^' * width}"
 
 
 class LftjError(Exception):
@@ -83,6 +89,12 @@ class ParseError(LftjError, ValueError):
     """The text is not a program (E100), or uses a construct that is recognised but not supported (E101)."""
 
     code = "E100"
+
+
+class ExpressionError(LftjError, TypeError):
+    """A Python expression that means nothing in a rule: `and`, `or`, `not`, a chained comparison, a term in the place of a condition."""
+
+    code = "E102"
 
 
 class UnknownNameError(LftjError, KeyError):

@@ -70,7 +70,10 @@ class ClauseActions(TermActions):
     def binding(self, children: Children) -> tuple[str, tree.HeadAggregate]:
         name, _, phrase = children
         assert isinstance(phrase, Application)
-        return str(name), tree.HeadAggregate(phrase.name, phrase.args, span=phrase.span)
+        aggregate = tree.HeadAggregate(phrase.name, phrase.args, span=phrase.span)
+        if phrase.brackets or (functors.is_functor(phrase.name) and (phrase.name not in functors.HEAD_AGGREGATES or len(phrase.args) != 1)):
+            self.problem(f"`{aggregate}` is not an aggregate", phrase, f"write agg<<{name} = sum(x)>>, or another aggregate")
+        return str(name), aggregate
 
     def between_heads(self, heads: object, end: object) -> Span:
         """From the first head to the final dot."""

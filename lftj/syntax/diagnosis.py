@@ -66,15 +66,23 @@ def _offset(problem: UnexpectedInput, source: Source) -> int:
     """Where the unexpected part starts; the end of the text when that came too early."""
     token = getattr(problem, "token", None)
     if isinstance(token, Token):
-        return len(source.text) if token.type == "$END" else token.start_pos or 0
+        return _end(problem, source) if token.type == "$END" else token.start_pos or 0
     position = problem.pos_in_stream
-    return len(source.text) if position is None or position < 0 else position
+    return _end(problem, source) if position is None or position < 0 else position
+
+
+def _end(problem: UnexpectedInput, source: Source) -> int:
+    """The end of the last token, so that the message points at a line with text."""
+    last = _previous(problem)
+    return len(source.text) if last is None or last.end_pos is None else last.end_pos
 
 
 def _previous(problem: UnexpectedInput) -> Token | None:
     """The token before the unexpected part."""
     history = getattr(problem, "token_history", None)
-    last = history[-1] if history else None
+    cursor = getattr(problem, "interactive_parser", None)
+    at_end = isinstance(problem, UnexpectedToken) and problem.token.type == "$END"
+    last = history[-1] if history else cursor.lexer_thread.state.last_token if at_end and cursor is not None else None
     return last if isinstance(last, Token) else None
 
 
@@ -96,7 +104,16 @@ def _known(source: Source, offset: int, previous: Token | None) -> ParseError | 
         return ParseError("the string is not closed on its line", span=source.span(offset, end), hint=hint)
     if (word := re.compile(r"\.([A-Za-z_]\w*)").match(text, offset)) is not None and previous is None:
         return _unknown_directive(source, offset, word)
+    if previous is not None and previous.type == "AGGREGATE" and offset < len(text):
+        return _reserved(source, previous)
     return _unexpected_number(source, offset, previous)
+
+
+def _reserved(source: Source, word: Token) -> ParseError:
+    """The name of an aggregate without its body."""
+    written = "count : { … }" if word == "count" else f"{word} x : {{ … }}"
+    hint = f"the aggregate is written {written}; choose another name for a variable, such as {word}_"
+    return ParseError(f"`{word}` is a word of the language", span=source.span(word.start_pos or 0, word.end_pos or 0), hint=hint)
 
 
 def _preprocessor(source: Source, offset: int, end: int) -> ParseError:
@@ -128,13 +145,13 @@ def _unexpected_number(source: Source, offset: int, previous: Token | None) -> P
 # ── everything else ───────────────────────────────────────────────────────────────────────────────────────────────────
 def _unexpected(problem: UnexpectedInput, source: Source, offset: int) -> ParseError:
     token = getattr(problem, "token", None)
-    length = len(token) if isinstance(token, Token) and token.type != "$END" else 1
+    length = 1 if not isinstance(token, Token) else 0 if token.type == "$END" else len(token)
     end = min(offset + length, len(source.text))
     found = _found(source.text[offset:end])
     expected = _expected(problem)
     message = f"expected {expected}, found {found}" if expected else f"unexpected {found}"
     span = source.span(offset, max(end, offset))
-    return ParseError(message, span=span, hint=_hint(source.text, offset, _previous(problem)))
+    return ParseError(message, span=span, hint=_hint(source.text, offset, _previous(problem), expected))
 
 
 def _found(piece: str) -> str:
@@ -180,18 +197,20 @@ def _is_name(token: Token | None) -> bool:
     return token is not None and token.type == "NAME"
 
 
-def _hint(text: str, offset: int, previous: Token | None) -> str | None:
+def _hint(text: str, offset: int, previous: Token | None, expected: str) -> str | None:
     """What to write instead, where the mistake is a known one."""
-    if previous is not None and (hint := _WORDS_INSTEAD.get(str(previous))) is not None:
-        return hint
+    word = re.compile(r"\w+").match(text, offset)
+    for found in (str(previous), word.group() if word else ""):
+        if found in _WORDS_INSTEAD:
+            return _WORDS_INSTEAD[found]
     before = max(0, offset - 1)
     for start in (before, offset):
         for pattern, hint in _INSTEAD:
             found = re.compile(pattern).match(text, start)
             if found is not None and found.end() > offset:
                 return hint
-    if previous is not None and previous.type == "AGGREGATE":
-        return f"`{previous}` is a word of the language: write {'count' if previous == 'count' else f'{previous} x'} : {{ … }}"
+    if re.compile("[<>=!]").match(text, offset) and expected.startswith("`.`"):
+        return "comparisons cannot be chained: write 1 < x, x < 5"
     if previous is not None and "\n" in text[previous.end_pos or 0 : offset]:
         return "the clause before may lack its final dot"
     return None

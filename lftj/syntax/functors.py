@@ -6,7 +6,11 @@ Parser, printer and Python expressions all read these tables, so that none of th
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
+
+NAME = re.compile(r"[^\W\d][\w?]*|\?[\w?]*")
+"""Names of variables, relations and columns, as in the grammar."""
 
 PRECEDENCE: dict[str, int] = {
     "lor": 1,
@@ -133,5 +137,5 @@ def wrong_arity(name: str, found: int) -> str | None:
 
 def closest(name: str, known: Iterable[str]) -> str | None:
     """The known name most like `name`, or None when nothing is near."""
-    found = difflib.get_close_matches(name, list(known), n=1, cutoff=0.7)
+    found = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
     return found[0] if found else None

@@ -17,6 +17,7 @@ from lftj.errors import LftjError, ProgramErrors
 from lftj.syntax import tree
 from lftj.syntax.clause_actions import ClauseActions
 from lftj.syntax.diagnosis import diagnose
+from lftj.syntax.facts import segments
 from lftj.syntax.recovery import resume_after
 from lftj.syntax.source import Source
 
@@ -52,17 +53,34 @@ def parse(text: str, file: str | None = None) -> tree.ParsedProgram:
 
 
 def _read(lark: Lark, actions: ClauseActions, source: Source) -> list[tree.Clause]:
-    """The clauses of the text; syntax errors go to `actions.errors`."""
-    position, text = 0, source.text
-    while position <= len(text) and len(actions.errors) < MOST_ERRORS:
+    """The clauses of the text; errors go to `actions.errors`."""
+    clauses: list[tree.Clause] = []
+    for start, end, facts in segments(source):
+        before = len(actions.errors)
         try:
-            return lark.parse(TextSlice(text, position, len(text)))  # type: ignore[arg-type, return-value]
+            clauses.extend(_read_piece(lark, source, start, end) if facts is None else facts)
+        except UnexpectedInput:
+            del actions.errors[before:]
+            _read_on(lark, actions, source, start)
+            break
+    return clauses
+
+
+def _read_piece(lark: Lark, source: Source, start: int, end: int) -> list[tree.Clause]:
+    return lark.parse(TextSlice(source.text, start, end))  # type: ignore[arg-type, return-value]
+
+
+def _read_on(lark: Lark, actions: ClauseActions, source: Source, position: int) -> None:
+    """Collect the errors from `position` on, clause by clause after each syntax error."""
+    while position <= len(source.text) and len(actions.errors) < MOST_ERRORS:
+        try:
+            _read_piece(lark, source, position, len(source.text))
+            return
         except UnexpectedInput as problem:
             error, offset = diagnose(problem, source)
             actions.errors.append(error)
             actions.unplaced.clear()
-            position = resume_after(text, offset)
-    return []
+            position = max(position + 1, resume_after(source.text, offset))
 
 
 def _place(error: LftjError) -> tuple[int, int]:

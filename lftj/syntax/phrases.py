@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeGuard
 
 from lark import Token
 
@@ -45,6 +45,11 @@ class Branches(list[list[object]]):
 TERMS = (tree.Variable, tree.Wildcard, tree.Constant, tree.Call, tree.Aggregate, tree.HeadAggregate)
 LITERALS = (tree.Atom, tree.Comparison, tree.Truth, tree.Negation, tree.Disjunction)
 Children = list[Any]
+
+
+def is_truth(phrase: object) -> TypeGuard[tree.Constant]:
+    """True for `true` and `false`, which are conditions as well as terms."""
+    return isinstance(phrase, tree.Constant) and isinstance(phrase.value, bool)
 
 
 class Phrases:
@@ -107,8 +112,8 @@ class Phrases:
             return phrase.literals
         if isinstance(phrase, Application):
             return self.predicate(phrase)
-        if isinstance(phrase, tree.Constant) and isinstance(phrase.value, bool):
-            return (tree.Truth(phrase.value, span=phrase.span),)
+        if is_truth(phrase):
+            return (tree.Truth(bool(phrase.value), span=phrase.span),)
         hint = "a condition is an atom `r(x)`, a comparison `x < y` or `!` before one"
         self.problem("a term where a condition is expected", phrase, hint)
         return ()

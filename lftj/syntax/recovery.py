@@ -6,10 +6,10 @@ import re
 
 from lftj.syntax.functors import UNSUPPORTED_DIRECTIVES
 
-_DIRECTIVE_WORDS = (
+DIRECTIVE_WORDS = (
     "decl", "type", "number_type", "symbol_type", "input", "output", "printsize", "limitsize", *UNSUPPORTED_DIRECTIVES,
 )  # fmt: skip
-DIRECTIVE = re.compile(rf"\.({'|'.join(_DIRECTIVE_WORDS)})(?![\w?])")
+DIRECTIVE = re.compile(rf"\.({'|'.join(DIRECTIVE_WORDS)})(?![\w?])")
 PREPROCESSOR = re.compile(r"#[^\n\r]*(?:\\\r?\n[^\n\r]*)*")
 _PIECE = re.compile(
     r"""(?P<quiet> "(?:\\[^\n\r]|[^"\\\n\r])*"? | //[^\n\r]* | /\*(?:[^*]|\*(?!/))*(?:\*/)? | [0-9]+\.[0-9]+ )
@@ -29,8 +29,10 @@ def resume_after(text: str, error: int) -> int:
     if (line := PREPROCESSOR.match(text, error)) is not None:
         return max(line.end(), error + 1)
     first = DIRECTIVE.match(text, error)
-    if first is not None and first.group(1) == "comp":
+    if first is not None and first.group(1) in ("comp", "lattice"):
         return _after_braces(text, first.end())
+    if first is not None and first.group(1) in UNSUPPORTED_DIRECTIVES:
+        return len(text) if (end := text.find("\n", error)) < 0 else end
     if first is not None and first.group(1) not in UNSUPPORTED_DIRECTIVES and _starts_line(text, error):
         return error
     position = error

@@ -24,11 +24,12 @@ class Source:
 
     def span(self, start: int, end: int) -> Span:
         """The place of `text[start:end]`."""
-        line, column = self._place(start)
-        end_line, end_column = self._place(end)
+        line, column = self.place(start)
+        end_line, end_column = self.place(end)
         return Span(line, column, end_line, end_column, self.file, self.text)
 
-    def _place(self, offset: int) -> tuple[int, int]:
+    def place(self, offset: int) -> tuple[int, int]:
+        """Line and column of an offset, both from 1."""
         line = bisect_right(self._starts, offset)
         return line, offset - self._starts[line - 1] + 1
 

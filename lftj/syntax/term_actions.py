@@ -6,7 +6,7 @@ from lark import Token
 
 from lftj.syntax import constants, functors, tree
 from lftj.syntax.operators import apply_operators
-from lftj.syntax.phrases import LITERALS, TERMS, Application, Branches, Children, Group, Phrases
+from lftj.syntax.phrases import LITERALS, TERMS, Application, Branches, Children, Group, Phrases, is_truth
 
 
 class TermActions(Phrases):
@@ -97,7 +97,7 @@ class TermActions(Phrases):
             assert isinstance(content, list)
             if len(content) == 1 and not isinstance(content[0], LITERALS):
                 return self.number(content[0]) if isinstance(content[0], Token) else content[0]
-            if all(isinstance(phrase, (*TERMS, Token)) for phrase in content):
+            if all(isinstance(phrase, (*TERMS, Token)) for phrase in content) and not all(is_truth(phrase) for phrase in content):
                 return Group(None, span)
         return Group(self.body(content).literals, span)
 

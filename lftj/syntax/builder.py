@@ -1,0 +1,197 @@
+"""The words of Python rules: variables, functions, aggregates, and the conversion to the syntax tree.
+
+    x, y, z = vars("x y z")
+    reach(x, z) <= reach(x, y) & edge(y, z) & (x != z)
+
+makes the tree that `reach(x, z) :- reach(x, y), edge(y, z), x != z.` makes.
+"""
+
+from __future__ import annotations
+
+from lftj.errors import ExpressionError
+from lftj.syntax import functors, tree
+from lftj.syntax.conversion import check_name, make_rule, to_literals, to_term
+from lftj.syntax.expressions import Expression, Formula, Var, call, compare
+from lftj.syntax.predicate import AtomFormula, FunctionTerm, Predicate
+
+_ = Expression(tree.Wildcard())
+"""Any value: a variable of its own at each occurrence."""
+
+
+def vars(names: str) -> tuple[Var, ...]:
+    """The variables that `names` lists, separated by spaces or commas: `x, y = vars("x y")`."""
+    return tuple(Var(name) for name in names.replace(",", " ").split())
+
+
+def to_tree(expression: object) -> tree.Node:
+    """The tree of a Python expression: a term, one condition, or a body of several; trees are returned as they are."""
+    if isinstance(expression, tree.Node):
+        return expression
+    if isinstance(expression, Formula):
+        return expression.literals[0] if len(expression.literals) == 1 else tree.Body(expression.literals)
+    return to_term(expression)
+
+
+def rule(head: Formula, body: object = None) -> tree.Rule:
+    """`head <= body`; without a body, the fact that `head` states."""
+    return make_rule(head, tree.Body(() if body is None else to_literals(body)))
+
+
+# ── functions of terms ────────────────────────────────────────────────────────────────────────────────────────────────
+def cat(first: object, second: object, *more: object) -> Expression:
+    """The strings one after another."""
+    return call("cat", first, second, *more)
+
+
+def strlen(text: object) -> Expression:
+    """The number of characters of `text`."""
+    return call("strlen", text)
+
+
+def substr(text: object, first: object, length: object) -> Expression:
+    """`length` characters of `text` from number `first` on, counted from 0."""
+    return call("substr", text, first, length)
+
+
+def to_string(value: object) -> Expression:
+    """The text of a value."""
+    return call("to_string", value)
+
+
+def to_number(text: object) -> Expression:
+    """The integer that `text` holds."""
+    return call("to_number", text)
+
+
+def to_float(value: object) -> Expression:
+    """The float of an integer or of a string."""
+    return call("to_float", value)
+
+
+def band(left: object, right: object) -> Expression:
+    """Bitwise and of two integers."""
+    return call("band", left, right)
+
+
+def bor(left: object, right: object) -> Expression:
+    """Bitwise or of two integers."""
+    return call("bor", left, right)
+
+
+def bxor(left: object, right: object) -> Expression:
+    """Bitwise exclusive or of two integers."""
+    return call("bxor", left, right)
+
+
+def bnot(value: object) -> Expression:
+    """All bits of an integer inverted."""
+    return call("bnot", value)
+
+
+def bshl(value: object, bits: object) -> Expression:
+    """An integer shifted left."""
+    return call("bshl", value, bits)
+
+
+def bshr(value: object, bits: object) -> Expression:
+    """An integer shifted right, keeping its sign."""
+    return call("bshr", value, bits)
+
+
+def bshru(value: object, bits: object) -> Expression:
+    """An integer shifted right, zeros coming in."""
+    return call("bshru", value, bits)
+
+
+def land(left: object, right: object) -> Expression:
+    """1 when both integers differ from 0, else 0."""
+    return call("land", left, right)
+
+
+def lor(left: object, right: object) -> Expression:
+    """1 when one of the integers differs from 0, else 0."""
+    return call("lor", left, right)
+
+
+def lnot(value: object) -> Expression:
+    """1 for 0, else 0."""
+    return call("lnot", value)
+
+
+def contains(part: object, text: object) -> Formula:
+    """The condition that `part` occurs in `text`."""
+    return compare("contains", part, text)
+
+
+def match(pattern: object, text: object) -> Formula:
+    """The condition that the regular expression `pattern` matches all of `text`."""
+    return compare("match", pattern, text)
+
+
+# ── aggregates of a head ──────────────────────────────────────────────────────────────────────────────────────────────
+def _head_aggregate(function: str, *args: object) -> Expression:
+    return Expression(tree.HeadAggregate(function, tuple(to_term(arg) for arg in args)))
+
+
+def count() -> Expression:
+    """In a head: how many distinct assignments of all body variables the group has."""
+    return _head_aggregate("count")
+
+
+def sum_(value: object) -> Expression:
+    """In a head: the sum of `value` over the group."""
+    return _head_aggregate("sum", value)
+
+
+def mean(value: object) -> Expression:
+    """In a head: the mean of `value` over the group, a float."""
+    return _head_aggregate("mean", value)
+
+
+def min_(first: object, *more: object) -> Expression:
+    """In a head: the least `first` of the group. With several arguments, anywhere: the least of them."""
+    return call("min", first, *more) if more else _head_aggregate("min", first)
+
+
+def max_(first: object, *more: object) -> Expression:
+    """In a head: the greatest `first` of the group. With several arguments, anywhere: the greatest of them."""
+    return call("max", first, *more) if more else _head_aggregate("max", first)
+
+
+def concat(text: object, separator: object = "", *order: object) -> Expression:
+    """In a head: the strings of the group, `separator` between them, in the order of `order` (and of the strings)."""
+    return _head_aggregate("concat", text, separator, *order)
+
+
+def agg(name: str, *args: object) -> Expression:
+    """In a head: the aggregate that was registered as `name`."""
+    check_name(name, functors.RESERVED_VARIABLES - functors.BODY_AGGREGATES, "aggregate")
+    if functors.is_functor(name) and not (name in functors.BODY_AGGREGATES and len(args) == 1):
+        raise ExpressionError(f"{name} is a function, not an aggregate", hint=functors.USAGE[name])
+    return _head_aggregate(name, *args)
+
+
+# ── aggregates of a body ──────────────────────────────────────────────────────────────────────────────────────────────
+def aggregate(function: str, target: object, body: object = None) -> Expression:
+    """An aggregate over a body of its own: `n == aggregate("count", a(x, _))`, `s == aggregate("sum", y, a(x, y))`.
+
+    Its value for no assignment is 0 for count and sum; min, max and mean then make the condition round them fail.
+    """
+    if function not in functors.BODY_AGGREGATES:
+        near = functors.closest(function, functors.BODY_AGGREGATES)
+        hint = f"did you mean {near}?" if near else f"bodies know {', '.join(sorted(functors.BODY_AGGREGATES))}"
+        raise ExpressionError(f"there is no aggregate {function!r} for bodies", hint=hint)
+    if body is None:
+        target, body = None, target
+    if (target is None) != (function == "count"):
+        hint = 'write aggregate("count", body), and aggregate("sum", term, body) for the others'
+        raise ExpressionError(f"{function} {'needs a term' if target is None else 'takes no term'} before the body", hint=hint)
+    term = None if target is None else to_term(target)
+    return Expression(tree.Aggregate(function, term, tree.Body(to_literals(body))))
+
+
+__all__ = [
+    "AtomFormula", "Expression", "Formula", "FunctionTerm", "Predicate", "Var", "_", "agg", "aggregate", "band", "bnot", "bor", "bshl",
+    "bshr", "bshru", "bxor", "cat", "concat", "contains", "count", "land", "lnot", "lor", "match", "max_", "mean", "min_", "rule",
+    "strlen", "substr", "sum_", "to_float", "to_number", "to_string", "to_tree", "vars",
+]  # fmt: skip
