@@ -1,0 +1,127 @@
+"""lftj: a Datalog engine whose views stay true while the data changes.
+
+    import lftj
+    ws = lftj.connect()
+    edge = ws.relation("edge", {"src": int, "dst": int})
+    reach = ws.view("reach", {"src": int, "dst": int})
+    x, y, z = lftj.vars("x y z")
+    ws.add_rule(reach(x, y) <= edge(x, y))
+    ws.add_rule(reach(x, z) <= reach(x, y) & edge(y, z))
+    ws.load(edge, [(1, 2), (2, 3)])
+    ws["reach"].df()
+
+Names are imported when they are first used, so `import lftj` itself costs next to nothing. Neither pandas, Polars, pyspark nor matplotlib
+is loaded before it is needed.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lftj.errors import ArityError as ArityError
+    from lftj.errors import DeclarationError as DeclarationError
+    from lftj.errors import ExpressionError as ExpressionError
+    from lftj.errors import FileMissingError as FileMissingError
+    from lftj.errors import FrameError as FrameError
+    from lftj.errors import KeyViolationError as KeyViolationError
+    from lftj.errors import LftjError as LftjError
+    from lftj.errors import LimitError as LimitError
+    from lftj.errors import MissingRowError as MissingRowError
+    from lftj.errors import NullValueError as NullValueError
+    from lftj.errors import ParseError as ParseError
+    from lftj.errors import ProgramErrors as ProgramErrors
+    from lftj.errors import Span as Span
+    from lftj.errors import StratificationError as StratificationError
+    from lftj.errors import TransactionError as TransactionError
+    from lftj.errors import TypeClashError as TypeClashError
+    from lftj.errors import UnknownNameError as UnknownNameError
+    from lftj.errors import UnsafeRuleError as UnsafeRuleError
+    from lftj.errors import ValueRangeError as ValueRangeError
+    from lftj.errors import ValueTypeError as ValueTypeError
+    from lftj.explain.plan import PlanReport as PlanReport
+    from lftj.handles import Relation as Relation
+    from lftj.handles import RuleHandle as RuleHandle
+    from lftj.heads.user import UserAggregate as UserAggregate
+    from lftj.result import Result as Result
+    from lftj.snapshot import Snapshot as Snapshot
+    from lftj.subscription import Subscription as Subscription
+    from lftj.syntax.builder import Expression as Expression
+    from lftj.syntax.builder import Formula as Formula
+    from lftj.syntax.builder import Predicate as Predicate
+    from lftj.syntax.builder import Var as Var
+    from lftj.syntax.builder import _ as _
+    from lftj.syntax.builder import agg as agg
+    from lftj.syntax.builder import aggregate as aggregate
+    from lftj.syntax.builder import band as band
+    from lftj.syntax.builder import bnot as bnot
+    from lftj.syntax.builder import bor as bor
+    from lftj.syntax.builder import bshl as bshl
+    from lftj.syntax.builder import bshr as bshr
+    from lftj.syntax.builder import bshru as bshru
+    from lftj.syntax.builder import bxor as bxor
+    from lftj.syntax.builder import cat as cat
+    from lftj.syntax.builder import concat as concat
+    from lftj.syntax.builder import contains as contains
+    from lftj.syntax.builder import count as count
+    from lftj.syntax.builder import land as land
+    from lftj.syntax.builder import lnot as lnot
+    from lftj.syntax.builder import lor as lor
+    from lftj.syntax.builder import match as match
+    from lftj.syntax.builder import max_ as max_
+    from lftj.syntax.builder import mean as mean
+    from lftj.syntax.builder import min_ as min_
+    from lftj.syntax.builder import rule as rule
+    from lftj.syntax.builder import strlen as strlen
+    from lftj.syntax.builder import substr as substr
+    from lftj.syntax.builder import sum_ as sum_
+    from lftj.syntax.builder import to_float as to_float
+    from lftj.syntax.builder import to_number as to_number
+    from lftj.syntax.builder import to_string as to_string
+    from lftj.syntax.builder import vars as vars
+    from lftj.transaction import Transaction as Transaction
+    from lftj.types import BOOL as BOOL
+    from lftj.types import DATE as DATE
+    from lftj.types import FLOAT as FLOAT
+    from lftj.types import INT as INT
+    from lftj.types import STR as STR
+    from lftj.types import TIMESTAMP as TIMESTAMP
+    from lftj.types import Type as Type
+    from lftj.types import decimal as decimal
+    from lftj.verify import Discrepancy as Discrepancy
+    from lftj.workspace import Workspace as Workspace
+    from lftj.workspace import connect as connect
+
+_NAMES = {
+    "errors": "ArityError DeclarationError ExpressionError FileMissingError FrameError KeyViolationError LftjError LimitError MissingRowError "
+    "NullValueError ParseError ProgramErrors Span StratificationError TransactionError TypeClashError UnknownNameError UnsafeRuleError "
+    "ValueRangeError ValueTypeError",
+    "explain.plan": "PlanReport",
+    "handles": "Relation RuleHandle",
+    "heads.user": "UserAggregate",
+    "result": "Result",
+    "snapshot": "Snapshot",
+    "subscription": "Subscription",
+    "syntax.builder": "Expression Formula Predicate Var _ agg aggregate band bnot bor bshl bshr bshru bxor cat concat contains count land lnot "
+    "lor match max_ mean min_ rule strlen substr sum_ to_float to_number to_string vars",
+    "transaction": "Transaction",
+    "types": "BOOL DATE FLOAT INT STR TIMESTAMP Type decimal",
+    "verify": "Discrepancy",
+    "workspace": "Workspace connect",
+}
+_HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
+
+__all__ = sorted(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]
+
+
+def __getattr__(name: str) -> Any:
+    if (module := _HOME.get(name)) is None:
+        raise AttributeError(f"module 'lftj' has no attribute {name!r}")
+    found = getattr(import_module(f"lftj.{module}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return __all__

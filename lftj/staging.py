@@ -6,7 +6,7 @@ cost no more than one call with many rows. What is settled is a short stack of c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby
 from typing import Literal
 
@@ -60,20 +60,13 @@ class Staging:
         for operation, group in groupby(waiting, key=lambda one: one[0]):
             batches = [rows for _, rows in group]
             rows = batches[0] if len(batches) == 1 else [np.concatenate(column) for column in zip(*batches, strict=True)]
-            self._push(self._change(operation, rows))
+            self._push(_CHANGES[operation](self, rows))
 
     def _push(self, change: Delta) -> None:
         """Sizes at least halve towards the top, so a row is merged O(log n) times whatever the number of calls."""
         while self._settled and len(self._settled[-1]) <= 2 * len(change):
             change = self._settled.pop().then(change)
         self._settled.append(change)
-
-    def _change(self, operation: Operation, rows: Columns) -> Delta:
-        if operation == "insert":
-            return Delta.insertion(rows)
-        if operation == "delete":
-            return Delta.deletion(rows)
-        return self._replacement(rows)
 
     # ── upserts ───────────────────────────────────────────────────────────────────────────────────────────────────────
     def _replacement(self, rows: Columns) -> Delta:
@@ -98,6 +91,13 @@ class Staging:
         found, values = self.committed.key_index().lookup(keys)
         by_position = dict(zip((*key, *rest), (*keys, *values), strict=True))
         return [by_position[i][found] for i in range(schema.arity)]
+
+
+_CHANGES: dict[str, Callable[[Staging, Columns], Delta]] = {
+    "insert": lambda _, rows: Delta.insertion(rows),
+    "delete": lambda _, rows: Delta.deletion(rows),
+    "upsert": Staging._replacement,
+}
 
 
 def _rows_with_key(rows: Columns, key: Sequence[int], keys: Columns) -> Columns:

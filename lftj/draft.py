@@ -1,0 +1,178 @@
+"""What an open transaction has gathered: a program that may differ from the committed one, and pending operations per relation."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lftj import frames
+from lftj.commit import Proposal
+from lftj.errors import DeclarationError, MissingRowError, ParseError, TransactionError
+from lftj.handles import RuleHandle
+from lftj.heads.user import UserAggregate
+from lftj.program.normal_form import RelationSchema
+from lftj.program.program import Program
+from lftj.program.schema import UserAggregateSignature
+from lftj.staging import Staging
+from lftj.state import name_of
+from lftj.storage.delta import Columns
+from lftj.storage.relation import RelationVersion
+from lftj.syntax import tree
+from lftj.syntax.builder import Predicate, to_tree
+from lftj.syntax.parser import parse
+from scantree.rows import sort_rows
+
+if TYPE_CHECKING:
+    from lftj.engine import Engine
+
+_SHOWN = 5
+
+
+class Draft:
+    """The inside of a transaction. Errors leave it as it was, so the caller may catch them and go on."""
+
+    def __init__(self, engine: Engine):
+        self._engine = engine
+        self._before = engine.state
+        self._program = engine.state.program
+        self._views = engine.state.views
+        self._aggregates = dict(engine.state.aggregates)
+        self._changed_rules: set[str] = set()
+        self._staged: dict[str, Staging] = {}
+
+    def proposal(self) -> Proposal:
+        """All of it, for the commit."""
+        return Proposal(self._program, self._views, self._aggregates, frozenset(self._changed_rules), self._staged)
+
+    def schema(self, relation: str | Predicate) -> RelationSchema:
+        """The schema of a relation, those declared in this transaction included."""
+        return self._program.catalog.relation(name_of(relation))
+
+    def staging(self, name: str) -> Staging:
+        """The pending operations on a relation."""
+        if (staging := self._staged.get(name)) is None:
+            known = name in self._before.database
+            committed = self._before.base(name) if known else RelationVersion.empty(self.schema(name), self._engine.arena)
+            self._staged[name] = staging = Staging(committed)
+        return staging
+
+    # ── rows ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+    def insert(self, relation: str | Predicate, data: object, strict: bool, options: dict[str, Any]) -> None:
+        """See `Transaction.insert`; `strict`: a row that is there is an error."""
+        schema, rows = self._read(relation, data, options)
+        if strict:
+            self._refuse(schema, rows, True, "is already there", "E311", 'existing="ignore"')
+        self.staging(schema.name).add("insert", rows)
+
+    def delete(self, relation: str | Predicate, data: object, strict: bool, options: dict[str, Any]) -> None:
+        """See `Transaction.delete`; `strict`: a row that is not there is an error."""
+        schema, rows = self._read(relation, data, options)
+        if strict:
+            self._refuse(schema, rows, False, "is not there", "E310", 'missing="ignore"')
+        self.staging(schema.name).add("delete", rows)
+
+    def upsert(self, relation: str | Predicate, data: object, options: dict[str, Any]) -> None:
+        """See `Transaction.upsert`."""
+        schema, rows = self._read(relation, data, options)
+        if schema.key is None:
+            hint = f'declare one: ws.relation({schema.name!r}, …, key="…"); without a key use insert and delete'
+            raise TransactionError(f"relation `{schema.name}` has no key to upsert by", code="E324", hint=hint)
+        self.staging(schema.name).add("upsert", rows)
+
+    def _read(self, relation: str | Predicate, data: object, options: dict[str, Any]) -> tuple[RelationSchema, Columns]:
+        schema = self.schema(relation)
+        if schema.name in self._views:
+            hint = "change what its rules read, or declare it with ws.relation(…) to give it rows of its own"
+            raise TransactionError(f"`{schema.name}` is a view: its rows come from its rules", code="E321", hint=hint)
+        return schema, self.coded(schema, data, options)
+
+    def coded(self, schema: RelationSchema, data: object, options: dict[str, Any]) -> Columns:
+        """The data as code columns, as stored."""
+        options = {"mapping" if name == "columns" else name: value for name, value in options.items()}
+        frame = frames.read(data, schema.columns, dictionary=self._engine.dictionary, **options)
+        return frame.columns if schema.arity else [np.zeros(frame.rows, dtype=np.int64)]
+
+    def _refuse(self, schema: RelationSchema, rows: Columns, present: bool, what: str, code: str, remedy: str) -> None:
+        distinct = sort_rows(rows)
+        offends = self.staging(schema.name).present(distinct) == present
+        if (count := int(offends.sum())) == 0:
+            return
+        first = [column[offends][:_SHOWN] for column in distinct]
+        shown = frames.to_tuples([type for _, type in schema.columns], first, self._engine.dictionary) if schema.arity else [()]
+        more = f" and {count - _SHOWN} more" if count > _SHOWN else ""
+        message = f"relation `{schema.name}`: {', '.join(map(str, shown))}{more} {what}"
+        raise MissingRowError(message, code=code, hint=f"write {remedy} to pass over such rows")
+
+    # ── the program ───────────────────────────────────────────────────────────────────────────────────────────────────
+    def declare(self, schema: RelationSchema, *, view: bool) -> RelationSchema:
+        """Declare a relation; the same declaration again changes nothing. Raises DeclarationError (E160)."""
+        self._program = self._program.declare(schema)
+        if view:
+            self._views |= {schema.name}
+        return self._program.catalog.relation(schema.name)
+
+    def add_aggregate(self, aggregate: UserAggregate) -> None:
+        """See `Workspace.add_aggregate`."""
+        if aggregate.result_type is None:
+            raise DeclarationError(f"aggregate `{aggregate.name}` has no result_type", hint="say result_type=lftj.INT or another type")
+        if self._aggregates.get(aggregate.name, aggregate) is not aggregate:
+            raise DeclarationError(f"aggregate `{aggregate.name}` is defined already", hint="choose another name")
+        signature = UserAggregateSignature(aggregate.name, aggregate.argument_types, aggregate.result_type)
+        self._program = self._program.with_aggregate(signature)
+        self._aggregates[aggregate.name] = aggregate
+
+    def add_rules(self, text: str, file: str | None, facts: str | os.PathLike[str] | None) -> list[RuleHandle]:
+        """Add a program; one handle per rule in the order of the text, then one per relation with facts."""
+        parsed = parse(text, file)
+        handles = self._add(parsed)
+        for clause in parsed.clauses if facts is not None else ():
+            if isinstance(clause, tree.Directive) and clause.kind == "input":
+                parameters = dict(clause.parameters)
+                path = frames.FactsLayout.of(parameters).path(clause.relation, facts or "", output=False)
+                self.insert(clause.relation, path, False, {"facts": parameters})
+        return handles
+
+    def add_rule(self, rule: object) -> RuleHandle:
+        """Add one rule or fact, as text, tree or Python expression."""
+        parsed = parse(rule) if isinstance(rule, str) else tree.ParsedProgram((to_tree(rule),))  # type: ignore[arg-type]
+        if len(parsed.clauses) != 1 or not isinstance(parsed.clauses[0], tree.Rule):
+            raise ParseError("expected one rule", code="E103", hint="for declarations and several rules use add_rules(text)")
+        return self._add(parsed)[0]
+
+    def _add(self, parsed: tree.ParsedProgram) -> list[RuleHandle]:
+        program, added = self._program.add(parsed)
+        handles = [RuleHandle(source, program.rule(source)) for source in added]
+        facts = []
+        for name, rows in program.facts.items():
+            columns = self.coded(program.catalog.relation(name), rows, {})
+            facts.append((name, columns))
+            handles.append(RuleHandle(None, None, (name, tuple(columns))))
+        self._program = program
+        self._changed_rules |= _heads(program, added)
+        for name, columns in facts:
+            self.staging(name).add("insert", columns)
+        return handles
+
+    def remove_rules(self, handles: list[RuleHandle]) -> None:
+        """Remove rules, and the facts of fact handles. Raises UnknownNameError (E114) for a rule that is not there."""
+        program, changed = self._program, set[str]()
+        for handle in handles:
+            if handle.source is not None:
+                changed |= _heads(program, [handle.source])
+                program = program.remove(handle.source)
+        self._program = program
+        self._changed_rules |= changed
+        for handle in handles:
+            if handle.facts is not None:
+                name, columns = handle.facts
+                self.staging(name).add("delete", list(columns))
+
+
+def _heads(program: Program, sources: Iterable[int]) -> set[str]:
+    """The relations that these rules derive, hidden ones included. Raises UnknownNameError (E114)."""
+    for source in sources:
+        program.rule(source)
+    return {rule.relation for source in sources for rule in program.sources[source].normal.rules}

@@ -1,0 +1,96 @@
+"""The inside of a workspace: what its snapshots, transactions and queries share.
+
+`state` is the one thing that changes when a commit is published: a single assignment, so readers see the old version or the new one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import numpy as np
+
+from lftj.commit import Outcome, Proposal, carry_out
+from lftj.dictionary import Dictionary
+from lftj.errors import LimitError
+from lftj.heads.user import UserAggregate
+from lftj.join.context import Context
+from lftj.join.statistics import Statistics
+from lftj.limits import LimitStack
+from lftj.program.normal_form import RelationSchema
+from lftj.program.program import Program
+from lftj.result import Result
+from lftj.state import State
+from lftj.storage.database import Database
+from lftj.storage.delta import Columns, Delta
+from lftj.subscription import Subscriptions
+from lftj.types import INT
+from lftj.writer import WriterLock
+from scantree import Arena
+
+CHANGE_COLUMNS = (("__diff__", INT), ("__version__", INT))
+
+
+class Engine:
+    """Memory, dictionary, writer lock, subscriptions and the committed state of one workspace."""
+
+    def __init__(self, writer_timeout: float, progress: Callable[[str], None] | None):
+        self.arena = Arena()
+        self.dictionary = Dictionary()
+        self.writer = WriterLock(writer_timeout)
+        self.subscriptions = Subscriptions()
+        self.limits = LimitStack()
+        self.progress = progress
+        self.statistics = Statistics()
+        self.orders: dict[int, tuple[str, ...]] = {}
+        self.state = State(Program(), Database())
+
+    def context(self, aggregates: Mapping[str, UserAggregate]) -> Context:
+        """The surroundings of one evaluation, under the limits of this thread, with these user-defined aggregates."""
+        limits = self.limits.current
+        return Context(
+            self.arena,
+            self.dictionary,
+            user_aggregates=aggregates,
+            work_limit=limits.work,
+            deadline=limits.deadline,
+            memory_limit=limits.memory,
+            progress=self.progress,
+            orders=self.orders,
+            statistics=self.statistics,
+        )
+
+    def commit(self, proposal: Proposal) -> Outcome:
+        """Carry a proposal out, publish it and queue its change sets. With the writer lock held."""
+        try:
+            outcome = carry_out(self.state, proposal, self.context(proposal.aggregates))
+        except MemoryError as error:
+            hint = "commit less at a time, or give the machine more memory"
+            raise LimitError("memory ran out; the transaction was rolled back", code="E333", hint=hint) from error
+        self.state = outcome.state
+        schema = outcome.state.schema
+        self.subscriptions.announce({n: partial(self.change_set, outcome.state, schema(n), d) for n, d in outcome.changes.items()})
+        return outcome
+
+    # ── rows for the user ─────────────────────────────────────────────────────────────────────────────────────────────
+    def result(self, state: State, schema: RelationSchema) -> Result:
+        """All rows of a relation."""
+        version = state.database[schema.name]
+        return Result(schema.columns, version.columns, version.count, self.dictionary, version=state.version, name=schema.name)
+
+    def change_set(self, state: State, schema: RelationSchema, delta: Delta) -> Result:
+        """A net change as rows with `__diff__` and `__version__`: the rows lost first, then the rows won."""
+        read = partial(_signed_rows, schema.arity, delta, state.version)
+        columns = (*schema.columns, *CHANGE_COLUMNS)
+        return Result(columns, read, len(delta), self.dictionary, version=state.version, name=f"changes of {schema.name}")
+
+    def all_as_change(self, state: State, schema: RelationSchema) -> Result:
+        """All rows of a relation as a change from nothing."""
+        rows = state.database[schema.name].columns()
+        return self.change_set(state, schema, Delta(rows, [column[:0] for column in rows]))
+
+
+def _signed_rows(arity: int, delta: Delta, version: int) -> Columns:
+    rows = [np.concatenate(pair) for pair in zip(delta.erases, delta.inserts, strict=True)][:arity]
+    signs = np.repeat(np.array([-1, 1], dtype=np.int64), [delta.erased, delta.inserted])
+    return [*rows, signs, np.full(len(delta), version, dtype=np.int64)]

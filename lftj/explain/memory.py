@@ -1,0 +1,35 @@
+"""Where the memory is: rows and bytes per relation and key order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from lftj.result import Result
+from lftj.state import State
+from lftj.types import INT, STR
+
+if TYPE_CHECKING:
+    from lftj.engine import Engine
+
+COLUMNS = (("relation", STR), ("key_order", STR), ("rows", INT), ("bytes", INT))
+
+
+def memory_report(engine: Engine, state: State) -> Result:
+    """One row per relation and key order, hidden relations included, and three for the whole.
+
+    The bytes of a key order are those of its rows; `(pages)` are the bytes of all pages in use, older versions' and free room included.
+    """
+    rows: list[tuple[str, str, int, int]] = []
+    for name, relation in sorted(state.database.items()):
+        columns = [column for column, _ in relation.schema.columns]
+        for order, size in relation.memory().items():
+            shown = ", ".join(columns[i] for i in order if i < len(columns))
+            rows.append((name, shown, relation.count, size))
+    rows.append(("(rows)", "", sum(relation.count for relation in state.database.values()), sum(row[3] for row in rows)))
+    rows.append(("(pages)", "", 0, engine.arena.bytes_in_use))
+    rows.append(("(dictionary)", "", len(engine.dictionary), _dictionary_bytes(engine)))
+    return Result.of_rows(COLUMNS, rows, version=state.version, name="memory")
+
+
+def _dictionary_bytes(engine: Engine) -> int:
+    return sum(array.nbytes for array in engine.dictionary.flat())

@@ -1,0 +1,105 @@
+"""How a rule is evaluated: the variable order, what takes part at each level, the key orders that are read, and the estimates behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from lftj.errors import UnknownNameError
+from lftj.handles import RuleHandle
+from lftj.join.evaluate import plan_rule
+from lftj.join.plan import RulePlan
+from lftj.program.normal_form import FunctorRule, NormalRule, Ref
+from lftj.result import Result
+from lftj.state import State
+from lftj.storage.database import Database
+from lftj.types import FLOAT, INT, STR
+
+if TYPE_CHECKING:
+    import pandas
+
+    from lftj.engine import Engine
+
+COLUMNS = (("rule", STR), ("level", INT), ("variable", STR), ("source", STR), ("atoms", STR), ("tests", INT), ("bindings", FLOAT))
+
+
+class PlanReport:
+    """The plans of one rule of the user's, which may be several conjunctive rules. `print()` it, or take `.df()`: one row per level.
+
+    `bindings` is the estimated number of bindings after the level.
+    """
+
+    def __init__(self, rule: str, plans: list[RulePlan], functors: list[FunctorRule], database: Database, version: int):
+        """For `plan_report`."""
+        self.rule = rule
+        self.plans = plans
+        self._functors = functors
+        self._database = database
+        self._version = version
+
+    def result(self) -> Result:
+        """The levels as a table."""
+        rows = [row for plan in self.plans for row in self._rows(plan)]
+        return Result.of_rows(COLUMNS, rows, version=self._version, name="plan")
+
+    def df(self) -> pandas.DataFrame:
+        """The levels as a pandas DataFrame."""
+        return self.result().df()
+
+    def describe(self) -> str:
+        """The plans as text."""
+        return "\n".join([self.rule, *(line for plan in self.plans for line in self._lines(plan)), *map(_functor_line, self._functors)])
+
+    def __str__(self) -> str:
+        return self.describe()
+
+    def __repr__(self) -> str:
+        return self.describe()
+
+    # ── parts ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+    def _rows(self, plan: RulePlan) -> Iterator[tuple[object, ...]]:
+        estimates = dict(zip(plan.choice.order, plan.choice.bindings, strict=False))
+        for number, level in enumerate(plan.levels):
+            source = "constant" if level.variable is None else "computed" if level.value is not None else "leapfrog"
+            atoms = ", ".join(self._ordered(atom.relation, atom.order) for atom in plan.atoms if number in atom.levels)
+            tests = len(level.filters) + len(level.probes)
+            bindings = estimates.get(level.variable, 1.0) if level.variable is not None else 1.0
+            yield plan.rule.relation, number, level.name, source, atoms, tests, float(bindings)
+
+    def _lines(self, plan: RulePlan) -> Iterator[str]:
+        order = ", ".join(plan.variable_order) or "none"
+        yield f"  {plan.rule.relation}: variable order {order}; estimated cost {plan.choice.cost:,.0f}"
+        for _, number, name, source, atoms, tests, bindings in self._rows(plan):
+            tested = f", {tests} test{'s' if tests != 1 else ''}" if tests else ""
+            where = f" of {atoms}" if atoms else ""
+            yield f"    {number}  {name}: {source}{where}{tested}, about {bindings:,.0f} bindings"
+        for probe in plan.probes:
+            yield f"    absent from {self._ordered(probe.relation, probe.order)}"
+        if plan.emit_level < len(plan.levels):
+            what = "counts proofs" if plan.count else "stops at the first proof"
+            yield f"    below level {plan.emit_level} it {what}"
+
+    def _ordered(self, relation: str, order: tuple[int, ...]) -> str:
+        columns = [name for name, _ in self._database.schema(relation).columns]
+        return f"{relation}({', '.join(columns[i] for i in order if i < len(columns))})"
+
+
+def plan_report(engine: Engine, state: State, handle: RuleHandle) -> PlanReport:
+    """The plans of a rule on the present data. Raises UnknownNameError (E114) for a rule that is not there."""
+    if handle.source not in state.program.sources:
+        raise UnknownNameError(f"no such rule: {handle}", code="E114", hint="pass a handle from add_rule(…) or from ws.rules")
+    rules = state.program.sources[handle.source].normal.rules
+    context = engine.context(state.aggregates)
+    conjunctive = [rule for rule in rules if isinstance(rule, NormalRule)]
+    plans = [plan_rule(rule, state.database, context, needed=_needed(rule), count=True) for rule in conjunctive]
+    return PlanReport(str(handle), plans, [rule for rule in rules if isinstance(rule, FunctorRule)], state.database, state.version)
+
+
+def _needed(rule: NormalRule) -> tuple[int, ...]:
+    terms = [term if isinstance(term, Ref) else None for term in rule.head]
+    arguments = [arg for term in rule.head if not isinstance(term, Ref) for arg in term.args]
+    return tuple(dict.fromkeys(ref.variable for ref in (*terms, *arguments) if ref is not None))
+
+
+def _functor_line(rule: FunctorRule) -> str:
+    return f"  {rule.relation}: {rule.functor} on each row of {rule.domain}"

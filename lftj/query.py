@@ -1,0 +1,88 @@
+"""Questions: a body is asked as if it were the body of a rule whose head has the body's variables.
+
+The rule goes the way of all rules, so a question may use whatever a rule may. It is added to a copy of the program that nobody else sees,
+evaluated on the reader's own version, and forgotten. Constants lead the variable order, so `reach(1, y)` seeks and does not scan.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from lftj.errors import ParseError
+from lftj.maintain.refresh import refresh
+from lftj.program.check import check
+from lftj.program.normal_form import RelationSchema, RuleVariable, StratifiedProgram
+from lftj.program.program import Program
+from lftj.program.scope import direct_names
+from lftj.result import Result
+from lftj.state import State
+from lftj.storage.relation import RelationVersion
+from lftj.syntax import tree
+from lftj.syntax.builder import to_tree
+from lftj.syntax.parser import parse
+from lftj.types import INT
+
+if TYPE_CHECKING:
+    from lftj.engine import Engine
+
+NAME = "query#"
+"""The hidden relation that holds the answers while they are computed."""
+
+_LITERALS = (tree.Atom, tree.Comparison, tree.Truth, tree.Negation, tree.Disjunction)
+
+
+def answer(engine: Engine, state: State, question: object) -> Result:
+    """The distinct bindings of the question's variables, one column each in order of appearance; without variables one row for yes.
+
+    Raises what a rule with this body would raise: ProgramErrors with places in the text, LimitError, ValueRangeError …
+    """
+    body = question_body(question)
+    program, schema = _asked(state.program, body)
+    stratified = program.stratified
+    own = tuple(stratum for stratum in stratified.strata if stratum.relations[0] not in state.database)
+    fresh = {name: stratified.relations[name] for stratum in own for name in stratum.relations}
+    context = engine.context(state.aggregates)
+    database = state.database.replace({name: RelationVersion.empty(schema, engine.arena) for name, schema in fresh.items()})
+    asked = StratifiedProgram(stratified.relations, own)
+    database, _ = refresh(asked, database, {}, context, changed_rules=frozenset(fresh))
+    rows = database[schema.name]
+    return Result(schema.columns, rows.columns, rows.count, engine.dictionary, version=state.version, name="answers")
+
+
+def question_body(question: object) -> tree.Body:
+    """The body that a text, a Python expression or a tree stands for."""
+    if isinstance(question, str):
+        return _parsed(question)
+    node = to_tree(question)
+    if isinstance(node, tree.Body):
+        return node
+    if isinstance(node, _LITERALS):
+        return tree.Body((node,), span=node.span)
+    hint = "ask for an atom or a body: reach(1, y) & (y != 3)"
+    raise ParseError(f"`{node}` is not a question", code="E103", hint=hint)
+
+
+def _parsed(text: str) -> tree.Body:
+    # The text stands on a line of its own, so that messages show it as it was written.
+    clauses = parse(f"question() :-\n{text.rstrip().removesuffix('.')}.", "<query>").clauses
+    if len(clauses) != 1 or not isinstance(clauses[0], tree.Rule):
+        raise ParseError("a question is one body", code="E103", hint="add rules with add_rules(text) and ask for what they derive")
+    return clauses[0].body
+
+
+def _asked(program: Program, body: tree.Body) -> tuple[Program, RelationSchema]:
+    """The program with the question as a rule, and the schema of its answers."""
+    names = tuple(direct_names(body.literals))
+    types = {variable.name: variable.type for variable in _variables(program, body)}
+    schema = RelationSchema(NAME, tuple((name, types[name]) for name in names))
+    head = tree.Atom(NAME, tuple(tree.Variable(name) for name in names), span=body.span)
+    program = replace(program, catalog=program.catalog.declare(schema))
+    return program.add(tree.ParsedProgram((tree.Rule((head,), body, span=body.span),)))[0], schema
+
+
+def _variables(program: Program, body: tree.Body) -> tuple[RuleVariable, ...]:
+    """The body's variables with the types that the checks find, seen through a head that counts them all."""
+    catalog = program.catalog.declare(RelationSchema(NAME, (("n", INT),)))
+    head = tree.Atom(NAME, (tree.HeadAggregate("count", ()),), span=body.span)
+    return check(tree.ParsedProgram((tree.Rule((head,), body, span=body.span),)), catalog).rules[0].variables

@@ -1,0 +1,145 @@
+"""Rows on their way out: what a relation, a query or a change set gives, in whatever form the caller reads them.
+
+A result is a frozen view of one version: it stays as it is while later commits go on, and reads its rows only when asked to.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TextIO
+
+import numpy as np
+
+from lftj import frames
+from lftj.dictionary import Dictionary
+from lftj.types import Type, encode_scalar
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+    import pyspark.sql
+
+Columns = list[np.ndarray]
+
+SHOWN_ROWS = 10
+"""How many rows `repr` shows."""
+
+
+class Result:
+    """A set of rows with named, typed columns. Rows come in ascending order of their codes: numbers and times ascend, strings in order of
+    first appearance; equal databases of different history may list strings differently.
+
+    Attributes: `columns` (names), `types` (one `lftj.Type` each), `version` (of the database it was read from), `name`.
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[tuple[str, Type]],
+        read: Callable[[], Columns],
+        count: int,
+        dictionary: Dictionary,
+        *,
+        version: int,
+        name: str = "result",
+    ):
+        """For the engine: `read` gives one array of codes per column and is called once, when rows are first asked for."""
+        self.columns = tuple(column for column, _ in columns)
+        self.types = tuple(type for _, type in columns)
+        self.version = version
+        self.name = name
+        self._read = read
+        self._count = count
+        self._dictionary = dictionary
+        self._codes: Columns | None = None
+
+    @staticmethod
+    def of_rows(columns: Sequence[tuple[str, Type]], rows: Sequence[Sequence[object]], *, version: int, name: str) -> Result:
+        """A result of Python values with a dictionary of its own: for reports, not for data."""
+        dictionary = Dictionary()
+        coded = [[encode_scalar(type, row[i], dictionary) for row in rows] for i, (_, type) in enumerate(columns)]
+        arrays = [np.array(column, dtype=np.int64) for column in coded]
+        return Result(columns, lambda: arrays, len(rows), dictionary, version=version, name=name)
+
+    # ── whole tables ──────────────────────────────────────────────────────────────────────────────────────────────────
+    def arrow(self) -> pyarrow.Table:
+        """A `pyarrow.Table`; an empty result keeps its types. O(n)."""
+        return frames.to_arrow(self.columns, self.types, self._columns(), self._dictionary)
+
+    def df(self) -> pandas.DataFrame:
+        """A pandas DataFrame. int64 stays int64. O(n)."""
+        return frames.to_pandas(self.columns, self.types, self._columns(), self._dictionary)
+
+    def pl(self) -> polars.DataFrame:
+        """A Polars DataFrame. O(n)."""
+        return frames.to_polars(self.columns, self.types, self._columns(), self._dictionary)
+
+    def to_spark(self, spark: pyspark.sql.SparkSession) -> pyspark.sql.DataFrame:
+        """A Spark DataFrame in this session, through Arrow. O(n), all rows pass through the driver."""
+        return spark.createDataFrame(self.arrow())  # type: ignore[arg-type]
+
+    def write_facts(
+        self, destination: str | os.PathLike[str] | TextIO, parameters: Mapping[str, str | int], limit: int | None = None
+    ) -> None:
+        """Write the rows as Soufflé's facts, ascending by value, to a path or an open text file; O(n log n).
+
+        `parameters` are those of `.output`, for instance `{"delimiter": ",", "headers": "true"}`; `limit` writes that many rows at most.
+        """
+        columns = list(zip(self.columns, self.types, strict=True))
+        frames.write_facts(destination, columns, self._columns(), parameters, self._dictionary, rows=self._count, limit=limit)
+
+    # ── rows ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        """All rows as tuples of Python values. O(n)."""
+        return self._tuples(self._columns(), self._count)
+
+    def fetchone(self) -> tuple[Any, ...] | None:
+        """The first row, or None when there is none."""
+        rows = self._head(1)
+        return rows[0] if rows else None
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return iter(self.fetchall())
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __bool__(self) -> bool:
+        return self._count > 0
+
+    def _head(self, rows: int) -> list[tuple[Any, ...]]:
+        return self._tuples([column[:rows] for column in self._columns()], min(rows, self._count))
+
+    def _tuples(self, columns: Columns, count: int) -> list[tuple[Any, ...]]:
+        if not self.columns:
+            return [()] * count
+        return frames.to_tuples(self.types, columns, self._dictionary)
+
+    def _columns(self) -> Columns:
+        if self._codes is None:
+            self._codes = self._read()[: len(self.columns)]  # a nullary relation is stored with one column, which is no one's
+        return self._codes
+
+    # ── showing ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    def __repr__(self) -> str:
+        title = f"{self.name}: {self._count:,} row{'' if self._count == 1 else 's'}, version {self.version}"
+        if not self.columns:
+            return f"{title} ({'true' if self._count else 'false'})"
+        cells = [list(self.columns), [str(type) for type in self.types]]
+        cells += [[_shown(value) for value in row] for row in self._head(SHOWN_ROWS)]
+        numeric = [type.numeric for type in self.types]
+        widths = [max(len(row[i]) for row in cells) for i in range(len(self.columns))]
+        lines = ["  ".join(_pad(cell, widths[i], numeric[i]) for i, cell in enumerate(row)).rstrip() for row in cells]
+        more = [f"… {self._count - SHOWN_ROWS:,} more"] if self._count > SHOWN_ROWS else []
+        return "\n".join([title, *lines, *more])
+
+
+def _shown(value: object) -> str:
+    text = value if isinstance(value, str) else str(value)
+    text = text if text.isprintable() else repr(text)[1:-1]
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+def _pad(cell: str, width: int, right: bool) -> str:
+    return cell.rjust(width) if right else cell.ljust(width)

@@ -1,0 +1,90 @@
+"""Who is told what a commit changed.
+
+Change sets are delivered after the commit, in the order of the commits, by the thread that committed. A callback cannot undo the commit:
+what it raises is logged (logger `lftj`) and the next callback is called. A callback may itself commit; its change set is delivered after
+those that are already waiting.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping
+
+from lftj.result import Result
+
+Callback = Callable[[Result], object]
+
+_log = logging.getLogger("lftj")
+
+
+class Subscription:
+    """A standing request for the changes of one relation. `cancel()` ends it; so does leaving a `with` block."""
+
+    def __init__(self, relation: str, callback: Callback, cancel: Callable[[Subscription], None]):
+        self.relation = relation
+        self._callback = callback
+        self._cancel = cancel
+
+    def cancel(self) -> None:
+        """No more calls from now on. Harmless when repeated."""
+        self._cancel(self)
+
+    def __enter__(self) -> Subscription:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.cancel()
+
+    def __repr__(self) -> str:
+        return f"<Subscription to {self.relation}>"
+
+    def deliver(self, changes: Result) -> None:
+        """Call the callback; log what it raises. KeyboardInterrupt and the like pass."""
+        try:
+            self._callback(changes)
+        except Exception:
+            _log.exception("a subscriber of %s failed on version %d; the commit stands", self.relation, changes.version)
+
+
+class Subscriptions:
+    """The subscriptions of one workspace and the change sets that wait for delivery."""
+
+    def __init__(self) -> None:
+        self._by_relation: dict[str, tuple[Subscription, ...]] = {}
+        self._waiting: deque[tuple[Subscription, Result]] = deque()
+        self._lock = threading.Lock()
+        self._delivering = threading.Lock()
+
+    def add(self, relation: str, callback: Callback, snapshot: Result | None) -> Subscription:
+        """A new subscription; `snapshot` is delivered to it first. Call with the writer lock held, so that no commit comes between."""
+        subscription = Subscription(relation, callback, self._remove)
+        with self._lock:
+            self._by_relation[relation] = (*self._by_relation.get(relation, ()), subscription)
+            if snapshot is not None:
+                self._waiting.append((subscription, snapshot))
+        return subscription
+
+    def _remove(self, subscription: Subscription) -> None:
+        with self._lock:
+            left = tuple(one for one in self._by_relation.get(subscription.relation, ()) if one is not subscription)
+            self._by_relation[subscription.relation] = left
+
+    def announce(self, changes: Mapping[str, Callable[[], Result]]) -> None:
+        """Queue the change sets of a commit for those who asked. Call with the writer lock held, then `deliver` without it."""
+        for relation, make in changes.items():
+            if subscribers := self._by_relation.get(relation):
+                result = make()
+                self._waiting.extend((subscription, result) for subscription in subscribers)
+
+    def deliver(self) -> None:
+        """Deliver what waits, unless some thread is at it already (it will then deliver this too)."""
+        while self._waiting and self._delivering.acquire(blocking=False):
+            try:
+                while self._waiting:
+                    subscription, changes = self._waiting.popleft()
+                    if subscription in self._by_relation.get(subscription.relation, ()):
+                        subscription.deliver(changes)
+            finally:
+                self._delivering.release()

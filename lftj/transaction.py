@@ -1,0 +1,202 @@
+"""A transaction: changes to rows and rules that happen together or not at all.
+
+Nothing is visible to anyone, the writer included, until the commit; `ws[...]` goes on showing the last committed version. Operations on
+one row overwrite each other, the last one wins, and what counts in the end is the difference between before and after.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lftj.draft import Draft
+from lftj.errors import TransactionError, UnknownNameError
+from lftj.handles import RuleHandle
+from lftj.heads.user import UserAggregate
+from lftj.program.normal_form import RelationSchema
+from lftj.state import name_of
+from lftj.storage.delta import Delta
+from lftj.syntax import tree
+from lftj.syntax.builder import Predicate
+from lftj.types import lookup_scalar
+
+if TYPE_CHECKING:
+    from lftj.engine import Engine
+
+RelationOrName = str | Predicate
+
+
+class Transaction:
+    """Made by `ws.transaction()`; holds the workspace's writer lock until its end.
+
+    As a context manager it commits at the end of the block and rolls back on any exception, Ctrl-C included. Afterwards `version` and
+    `changes()` say what the commit did. Every other use after the end raises TransactionError (E320).
+    """
+
+    def __init__(self, engine: Engine):
+        """For the engine. Raises TransactionError (E322) inside another transaction of this thread, (E323) when waiting took too long."""
+        self._engine = engine
+        self._ended: str | None = "never started"
+        engine.writer.acquire()
+        self._ended = None
+        self._changes: dict[str, Delta] | None = None
+        self._base_changes: dict[str, Delta] = {}
+        self._draft = Draft(engine)
+        self._result_state = engine.state
+
+    # ── rows ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+    def insert(self, relation: RelationOrName, data: object, *, existing: str = "ignore", **options: Any) -> None:
+        """Insert rows.
+
+        `data`: list of tuples, dict or list of dicts, pandas, Polars or Arrow table, path of a CSV, TSV, `.facts` or Parquet file.
+        `existing`: what a row that is already there means, `"ignore"` or `"error"` (MissingRowError E311); a row repeated within `data`
+        is one row. `options`: `nulls="error"|"drop"`, `columns={"relation column": "frame column"}` and others of `lftj.frames.read`.
+        O(rows) here, O(rows · log n) at commit.
+        """
+        self._open().insert(relation, data, _policy("existing", existing), options)
+
+    def delete(self, relation: RelationOrName, data: object, *, missing: str = "ignore", **options: Any) -> None:
+        """Delete whole rows; `data` and `options` as for `insert`.
+
+        `missing`: what a row that is not there means, `"ignore"` or `"error"` (MissingRowError E310). A row that a rule derives is not
+        there in this sense unless it was inserted too, and deleting it leaves it derived.
+        """
+        self._open().delete(relation, data, _policy("missing", missing), options)
+
+    def delete_where(self, relation: RelationOrName, **values: object) -> int:
+        """Delete all rows that have these values in these columns; returns how many. O(n)."""
+        draft = self._open()
+        schema = draft.schema(relation)
+        names = [column for column, _ in schema.columns]
+        if unknown := [name for name in values if name not in names]:
+            hint = f"its columns are {', '.join(names)}"
+            raise UnknownNameError(f"relation `{schema.name}` has no column `{unknown[0]}`", code="E111", hint=hint)
+        staging = draft.staging(schema.name)
+        rows = staging.rows()
+        keep = np.ones(len(rows[0]), dtype=bool)
+        for name, value in values.items():
+            position = names.index(name)
+            code = lookup_scalar(schema.columns[position][1], value, self._engine.dictionary)
+            keep &= np.bool_(False) if code is None else rows[position] == code
+        staging.add("delete", [column[keep] for column in rows])
+        return int(keep.sum())
+
+    def upsert(self, relation: RelationOrName, data: object, **options: Any) -> None:
+        """Insert rows, each in place of the row with the same key, if any. Whole rows; of rows with one key the last one wins.
+
+        Needs a relation with a key, or a function (whose arguments are its key): TransactionError E324 otherwise.
+        """
+        self._open().upsert(relation, data, options)
+
+    # ── rules ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+    def declare(self, schema: RelationSchema, *, view: bool = False) -> None:
+        """For the workspace: declare a relation."""
+        self._open().declare(schema, view=view)
+
+    def add_aggregate(self, aggregate: UserAggregate) -> None:
+        """Let rules use an aggregate of your own; see `Workspace.add_aggregate`."""
+        self._open().add_aggregate(aggregate)
+
+    def add_rules(self, text: str, *, file: str | None = None, facts: str | os.PathLike[str] | None = None) -> list[RuleHandle]:
+        """Add a program's declarations, rules and facts; see `Workspace.add_rules`."""
+        return self._open().add_rules(text, file, facts)
+
+    def add_rule(self, rule: str | tree.Rule | object) -> RuleHandle:
+        """Add one rule or fact; see `Workspace.add_rule`."""
+        return self._open().add_rule(rule)
+
+    def remove_rule(self, rule: RuleHandle | Iterable[RuleHandle]) -> None:
+        """Remove a rule or several; see `Workspace.remove_rule`."""
+        self._open().remove_rules([rule] if isinstance(rule, RuleHandle) else list(rule))
+
+    # ── the end ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    def commit(self) -> int:
+        """Make everything happen and return the version. On any error nothing has happened and the transaction is over.
+
+        Raises KeyViolationError, ValueRangeError, LimitError … Afterwards subscribers have been called.
+        """
+        draft = self._open()
+        self._ended = "rolled back"
+        try:
+            outcome = self._engine.commit(draft.proposal())
+            self._ended = "committed"
+            self._result_state = outcome.state
+            self._changes, self._base_changes = outcome.changes, outcome.base_changes
+        finally:
+            self._release()
+        self._engine.subscriptions.deliver()
+        return outcome.state.version
+
+    def rollback(self) -> None:
+        """Forget everything; nothing has happened. A rolled back transaction may be rolled back again."""
+        if self._ended == "committed":
+            self._open()
+        if self._ended is None:
+            self._ended = "rolled back"
+            self._release()
+
+    def _release(self) -> None:
+        self._draft = None
+        self._engine.writer.release()
+
+    def _open(self) -> Draft:
+        if self._ended is not None or self._draft is None:
+            hint = "start another one with ws.transaction()"
+            raise TransactionError(f"this transaction is over ({self._ended})", hint=hint)
+        return self._draft
+
+    def __enter__(self) -> Transaction:
+        self._open()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if kind is not None and self._ended is None:
+            self.rollback()
+        elif self._ended is None:
+            self.commit()
+
+    def __del__(self) -> None:
+        if self._ended is None:
+            warnings.warn("a transaction was dropped without commit() or rollback(); it is rolled back", ResourceWarning, stacklevel=2)
+            self.rollback()
+
+    def __repr__(self) -> str:
+        return f"<Transaction, {self._ended or 'open'}>"
+
+    # ── what it did ───────────────────────────────────────────────────────────────────────────────────────────────────
+    @property
+    def version(self) -> int:
+        """The version this transaction made; before its commit, and when it changed nothing, the one it started from."""
+        return self._result_state.version
+
+    def changes(self, relation: RelationOrName | None = None) -> Any:
+        """What the commit changed: without an argument the names of the relations, with one a `Result` of exactly its difference.
+
+        The result has the relation's columns, `__diff__` (+1 for a row won, −1 for one lost) and `__version__`. Raises TransactionError
+        (E320) before the commit and after a rollback.
+        """
+        if self._changes is None:
+            hint = "commit first: leave the `with` block, or call tx.commit()"
+            raise TransactionError(f"there are no changes to show: the transaction is {self._ended or 'still open'}", hint=hint)
+        if relation is None:
+            return sorted(self._changes)
+        schema = self._result_state.schema(relation)
+        delta = self._changes.get(name_of(relation)) or Delta.empty(schema.arity)
+        return self._engine.change_set(self._result_state, schema, delta)
+
+    def inserted(self, relation: RelationOrName) -> int:
+        """How many rows of its own the relation won by the commit."""
+        delta = self._base_changes.get(name_of(relation))
+        return delta.inserted if delta else 0
+
+
+def _policy(name: str, value: str) -> bool:
+    """True for "error". Raises TransactionError (E325) for a policy that does not exist."""
+    if value not in ("ignore", "error"):
+        raise TransactionError(f"{name}={value!r} is not a policy", code="E325", hint=f'write {name}="ignore" or {name}="error"')
+    return value == "error"

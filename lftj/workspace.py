@@ -1,0 +1,243 @@
+"""The workspace: relations, rules and transactions over one set of data, in this process.
+
+One thread at a time writes (a transaction holds the writer lock from its start to its end, other threads wait); any number of threads
+read at the same time, each a committed version.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import Any
+
+from lftj.engine import Engine
+from lftj.errors import DeclarationError, LftjError, UnknownNameError
+from lftj.explain.memory import memory_report
+from lftj.explain.plan import PlanReport, plan_report
+from lftj.handles import Relation, RuleHandle
+from lftj.heads.user import UserAggregate
+from lftj.limits import Limits
+from lftj.program.normal_form import RelationSchema
+from lftj.result import Result
+from lftj.snapshot import Snapshot
+from lftj.state import name_of
+from lftj.subscription import Callback, Subscription
+from lftj.syntax.builder import Predicate
+from lftj.transaction import Transaction
+from lftj.types import type_of_python
+from lftj.verify import Discrepancy
+
+RelationOrName = str | Predicate
+
+
+def connect(
+    path: str | os.PathLike[str] | None = None,
+    *,
+    writer_timeout: float = 60.0,
+    progress: Callable[[str], None] | None = None,
+) -> Workspace:
+    """A new, empty workspace in memory.
+
+    `path` is for workspaces that outlive the process, which this version does not have: LftjError (E340). `writer_timeout`: seconds that a
+    transaction waits for one of another thread. `progress` is called with a line of text when evaluation takes up something new.
+    """
+    if path is not None:
+        hint = "use lftj.connect() and load the data from files at the start"
+        raise LftjError(f"{os.fspath(path)}: durable workspaces come with a later version", code="E340", hint=hint)
+    return Workspace(Engine(writer_timeout, progress))
+
+
+class Workspace:
+    """Made by `lftj.connect()`. Use as a context manager, or call `close()`, to give the memory back at once."""
+
+    def __init__(self, engine: Engine):
+        """For `lftj.connect`."""
+        self._live: Engine | None = engine
+
+    @property
+    def _engine(self) -> Engine:
+        if self._live is None:
+            raise LftjError("the workspace is closed", code="E341", hint="open another one with lftj.connect()")
+        return self._live
+
+    # ── declarations ──────────────────────────────────────────────────────────────────────────────────────────────────
+    def relation(self, name: str, columns: Mapping[str, object], key: str | Sequence[str] | None = None) -> Relation:
+        """Declare a relation: `ws.relation("acct", {"id": int, "country": str}, key="id")`.
+
+        Types: int, float, str, bool, datetime.date, datetime.datetime, "decimal(10,2)". `key`: the column or columns that determine the
+        rest, checked at every commit. The same declaration again gives the same relation; another one is a DeclarationError (E160).
+        """
+        schema = RelationSchema(name, _columns(columns), _key(name, columns, key))
+        return self._declare(schema, view=False)
+
+    def view(self, name: str, columns: Mapping[str, object]) -> Relation:
+        """Declare a relation whose rows come from rules only: inserting into it is an error."""
+        return self._declare(RelationSchema(name, _columns(columns)), view=True)
+
+    def function(self, name: str, arguments: Mapping[str, object], value: object) -> Relation:
+        """Declare a function, in rules `F[x] == y`: a relation with one more column, `value`, which the arguments determine."""
+        columns = (*_columns(arguments), ("value", type_of_python(value)))
+        return self._declare(RelationSchema(name, columns, tuple(range(len(arguments))), functional=True), view=False)
+
+    def _declare(self, schema: RelationSchema, *, view: bool) -> Relation:
+        relation = Relation(schema)  # checks the name
+        state = self._engine.state
+        known = state.program.catalog.relations.get(schema.name)
+        if known == schema and (schema.name in state.views) == view:
+            return relation
+        if known == schema:
+            one, other = ("ws.relation", "ws.view") if view else ("ws.view", "ws.relation")
+            raise DeclarationError(f"`{schema.name}` is declared by {one} already, not by {other}", hint=f"use {one} in both places")
+        with self.transaction() as tx:
+            tx.declare(schema, view=view)
+        return relation
+
+    def add_aggregate(self, aggregate: UserAggregate) -> None:
+        """Let rules use an aggregate of your own, by its name: `total(x, product(v)) :- …`. Needs `argument_types` and `result_type`."""
+        with self.transaction() as tx:
+            tx.add_aggregate(aggregate)
+
+    # ── changes ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    def transaction(self) -> Transaction:
+        """Start a transaction; `with ws.transaction() as tx:` commits at the end of the block and rolls back on any exception."""
+        return Transaction(self._engine)
+
+    def load(self, relation: RelationOrName, data: object, **options: Any) -> int:
+        """Insert rows in a transaction of their own; returns how many were new. `data` and `options` as in `Transaction.insert`."""
+        with self.transaction() as tx:
+            tx.insert(relation, data, **options)
+        return tx.inserted(relation)
+
+    def add_rules(self, text: str, *, file: str | None = None, facts: str | os.PathLike[str] | None = None) -> list[RuleHandle]:
+        """Add a program in Soufflé's syntax, in one transaction: declarations, rules and facts, all or nothing.
+
+        Returns a handle per rule in the order of the text, then one per relation with facts in the text. `.input` is obeyed only when
+        `facts` names the folder of the files; `.output` and the like are for `lftj run`. `file` names the text in messages. Raises
+        ProgramErrors with every error found.
+        """
+        with self.transaction() as tx:
+            return tx.add_rules(text, file=file, facts=facts)
+
+    def add_rule(self, rule: object) -> RuleHandle:
+        """Add one rule or fact, as text or Python expression: `ws.add_rule(reach(x, z) <= reach(x, y) & edge(y, z))`.
+
+        Views that do not depend on its head do no work.
+        """
+        with self.transaction() as tx:
+            return tx.add_rule(rule)
+
+    def remove_rule(self, rule: RuleHandle | Iterable[RuleHandle]) -> None:
+        """Remove a rule or several. For a handle of facts: delete those facts, also where they were inserted in another way too."""
+        with self.transaction() as tx:
+            tx.remove_rule(rule)
+
+    # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    def snapshot(self) -> Snapshot:
+        """The committed version of this moment, to read for as long as you like. O(1)."""
+        return Snapshot(self._engine, self._engine.state)
+
+    def __getitem__(self, relation: RelationOrName) -> Result:
+        """All rows of a relation or view, as of the last commit: `ws["reach"].df()`."""
+        return self.snapshot()[relation]
+
+    def __contains__(self, relation: object) -> bool:
+        return relation in self.snapshot()
+
+    def query(self, question: object) -> Result:
+        """The answers to an atom or a body: `ws.query(reach(1, y))`, `ws.query("reach(1, y), y != 3")`.
+
+        One column per variable in order of appearance, distinct rows; without variables `bool(result)` is the answer. Bound arguments
+        are pushed down: stored rows that do not match are not visited.
+        """
+        return self.snapshot().query(question)
+
+    @property
+    def version(self) -> int:
+        """Number of the last commit that changed rows or rules; 0 before the first."""
+        return self._engine.state.version
+
+    @property
+    def relations(self) -> Mapping[str, Relation]:
+        """The declared relations by name."""
+        return self.snapshot().relations
+
+    @property
+    def rules(self) -> list[RuleHandle]:
+        """The rules in the order they were added."""
+        return self.snapshot().rules
+
+    def subscribe(self, relation: RelationOrName, callback: Callback, snapshot: bool = False) -> Subscription:
+        """Call `callback(changes)` after every commit that changes the relation, with a `Result` as `Transaction.changes` gives it.
+
+        With `snapshot` the first call comes at once, with all present rows as inserted. Calls come in the order of the commits, in the
+        thread that committed; what a callback raises is logged and does not undo the commit.
+        """
+        engine = self._engine
+        engine.writer.acquire()
+        try:
+            state = engine.state
+            schema = state.schema(relation)
+            rows = engine.all_as_change(state, schema) if snapshot else None
+            subscription = engine.subscriptions.add(name_of(relation), callback, rows)
+        finally:
+            engine.writer.release()
+        engine.subscriptions.deliver()
+        return subscription
+
+    # ── looking inside ────────────────────────────────────────────────────────────────────────────────────────────────
+    def plan(self, rule: RuleHandle) -> PlanReport:
+        """How a rule is evaluated and why: `print(ws.plan(handle))`, or `.df()`."""
+        return plan_report(self._engine, self._engine.state, rule)
+
+    def memory(self) -> Result:
+        """Rows and bytes per relation and key order."""
+        return memory_report(self._engine, self._engine.state)
+
+    def verify(self) -> list[Discrepancy]:
+        """Recompute every view from the base rows and compare: the views that differ, so `assert not ws.verify()`.
+
+        Costs as much as computing every view from nothing, in time and memory.
+        """
+        return self.snapshot().verify()
+
+    def limits(self, *, work: int | None = None, seconds: float | None = None, memory: int | None = None) -> AbstractContextManager[None]:
+        """Bound every commit and query of this thread inside a `with` block; reaching a bound raises LimitError, and nothing has happened.
+
+        `work`: kernel steps, the same on every machine; `seconds`: of time; `memory`: bytes of all rows kept.
+        """
+        return self._engine.limits.set(Limits(work, seconds, memory))
+
+    # ── the end ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    def close(self) -> None:
+        """Let go of everything. Snapshots and results that are still held stay readable. Harmless when repeated."""
+        if self._live is not None and self._live.writer.mine:
+            raise LftjError("a transaction is open", code="E342", hint="commit or roll it back, then close")
+        self._live = None
+
+    def __enter__(self) -> Workspace:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        if self._live is None:
+            return "<Workspace, closed>"
+        return f"<Workspace, version {self.version}, {len(self.relations)} relations, {len(self.rules)} rules>"
+
+
+def _columns(columns: Mapping[str, object]) -> tuple[tuple[str, Any], ...]:
+    return tuple((name, type_of_python(annotation)) for name, annotation in columns.items())
+
+
+def _key(name: str, columns: Mapping[str, object], key: str | Sequence[str] | None) -> tuple[int, ...] | None:
+    """Positions of the key columns. Raises UnknownNameError (E111)."""
+    if key is None:
+        return None
+    names = [key] if isinstance(key, str) else list(key)
+    known = list(columns)
+    if unknown := [column for column in names if column not in known]:
+        raise UnknownNameError(f"relation `{name}` has no column `{unknown[0]}`", code="E111", hint=f"its columns are {', '.join(known)}")
+    return tuple(sorted({known.index(column) for column in names}))

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import datetime
+import io
+
+import numpy as np
+import pytest
+
+from lftj.dictionary import Dictionary
+from lftj.result import Result
+from lftj.types import BOOL, DATE, FLOAT, INT, STR
+
+COLUMNS = (("id", INT), ("name", STR), ("x", FLOAT))
+ROWS = [(1, "one", 0.5), (2, "two", -0.5), (3, "drei\tthree", 1e300)]
+
+
+@pytest.fixture
+def result() -> Result:
+    return Result.of_rows(COLUMNS, ROWS, version=7, name="numbers")
+
+
+def test_rows_in_every_form(result):
+    assert result.fetchall() == ROWS
+    assert list(result) == ROWS
+    assert result.fetchone() == ROWS[0]
+    assert result.arrow().column_names == ["id", "name", "x"]
+    assert result.df().itertuples(index=False, name=None).__next__() == ROWS[0]
+    assert result.pl().rows() == ROWS
+    assert len(result) == 3
+    assert (result.columns, result.types, result.version) == (("id", "name", "x"), (INT, STR, FLOAT), 7)
+
+
+def test_an_empty_result_keeps_its_types():
+    empty = Result.of_rows((("d", DATE), ("b", BOOL)), [], version=1, name="none")
+    assert [str(field.type) for field in empty.arrow().schema] == ["date32[day]", "bool"]
+    assert empty.fetchone() is None
+    assert not empty
+    assert empty.fetchall() == []
+
+
+def test_a_result_without_columns_is_an_answer():
+    yes = Result((), lambda: [np.zeros(1, dtype=np.int64)], 1, Dictionary(), version=2, name="answers")
+    no = Result((), lambda: [np.zeros(0, dtype=np.int64)], 0, Dictionary(), version=2, name="answers")
+    assert yes
+    assert yes.fetchall() == [()]
+    assert repr(yes) == "answers: 1 row, version 2 (true)"
+    assert not no
+    assert repr(no) == "answers: 0 rows, version 2 (false)"
+
+
+def test_rows_are_read_once_and_late():
+    calls = []
+
+    def read():
+        calls.append(1)
+        return [np.array([5], dtype=np.int64)]
+
+    result = Result((("n", INT),), read, 1, Dictionary(), version=1)
+    assert len(result) == 1
+    assert calls == []
+    assert result.fetchall() == result.fetchall() == [(5,)]
+    assert calls == [1]
+
+
+def test_repr_is_a_table(result):
+    assert repr(result).splitlines() == [
+        "numbers: 3 rows, version 7",
+        " id  name              x",
+        "int  str           float",
+        "  1  one             0.5",
+        "  2  two            -0.5",
+        "  3  drei\\tthree  1e+300",
+    ]
+
+
+def test_repr_of_many_rows_shows_the_first_ten():
+    rows = [(i, datetime.date(2013, 1, 1) + datetime.timedelta(i)) for i in range(1234)]
+    shown = repr(Result.of_rows((("n", INT), ("d", DATE)), rows, version=1, name="days")).splitlines()
+    assert shown[0] == "days: 1,234 rows, version 1"
+    assert shown[3] == "  0  2013-01-01"
+    assert len(shown) == 14
+    assert shown[-1] == "… 1,224 more"
+
+
+def test_long_strings_are_cut_in_repr_only():
+    result = Result.of_rows((("s", STR),), [("x" * 100,)], version=1, name="long")
+    assert repr(result).endswith("x…")
+    assert result.fetchone() == ("x" * 100,)
+
+
+def test_facts_are_written_in_order_of_value_and_limited():
+    result = Result.of_rows((("s", STR), ("n", INT)), [("b", 1), ("a", 2), ("c", 3)], version=1, name="r")
+    out = io.StringIO()
+    result.write_facts(out, {}, limit=2)
+    assert out.getvalue() == "a\t2\nb\t1\n"
