@@ -31,8 +31,12 @@ def decode_column(type: Type, codes: np.ndarray, dictionary: Dictionary) -> pa.C
 def to_arrow(names: Sequence[str], types: Sequence[Type], code_columns: Sequence[np.ndarray], dictionary: Dictionary) -> pa.Table:
     """An Arrow table: int64, float64, string, bool, date32, timestamp[us], decimal128(p, s).
 
-    Integer and timestamp columns share the memory of the codes, so those must not be written to afterwards.
+    Integer and timestamp columns share the memory of the codes, so those must not be written to afterwards. A relation without columns
+    (as stored: one column that means nothing) is a table without columns that has its number of rows.
     """
+    if not types:
+        nothing = pa.array([{}] * (len(code_columns[0]) if code_columns else 0), type=pa.struct([]))
+        return pa.Table.from_batches([pa.RecordBatch.from_struct_array(nothing)])
     columns = [decode_column(type, codes, dictionary) for type, codes in zip(types, code_columns, strict=True)]
     schema = pa.schema([pa.field(name, type.arrow) for name, type in zip(names, types, strict=True)])
     return pa.table(columns, schema=schema)

@@ -39,27 +39,24 @@ def read(
     Cost: one copy of the data for Arrow; about 30 ns a value for uniform tuples; 50 ns a field for text.
     """
     check_policy(nulls)
-    if facts is not None:
-        return read_facts(source, columns, facts, dictionary)
-    if isinstance(source, (str, os.PathLike)):
-        path = Path(source)
-        if file_kind(path) == ".facts":
-            if mapping is not None:
-                raise FrameError(f"{path.name} has no column names, so columns= cannot pick any", hint="leave columns= out")
-            return read_facts(path, columns, {}, dictionary)
-        return read_carrier(carry_file(path), columns, dictionary, nulls, mapping)
-    carrier = carry_table(source)
+    is_path = isinstance(source, (str, os.PathLike))
+    if facts is not None or (is_path and file_kind(Path(source)) == ".facts"):
+        if mapping is not None:
+            raise FrameError("a fact file has no column names, so columns= cannot pick any", hint='write facts={"columns": "0:2:1"}')
+        if not is_path and not hasattr(source, "read"):
+            raise FrameError(f"facts= is for files, found {type(source).__name__}", code="E231", hint="pass a path, or leave facts= out")
+        return read_facts(source, columns, facts or {}, dictionary)
+    carrier = carry_file(Path(source)) if is_path else carry_table(source)
     if carrier is None:
         if isinstance(source, bytes) or not isinstance(source, Iterable):
             hint = "pass rows as a list of tuples, a pandas, Polars, Arrow or Spark table, or the path of a file"
             raise FrameError(f"{type(source).__name__} holds no rows", code="E231", hint=hint)
         carrier = carry_rows(source, len(columns))
-        if not carrier.rows:
-            mapping = None
-    return read_carrier(carrier, columns, dictionary, nulls, mapping)
+        mapping = mapping if carrier.rows else None
+    return _read_carrier(carrier, columns, dictionary, nulls, mapping)
 
 
-def read_carrier(carrier: Carrier, columns: Columns, dictionary: Dictionary, nulls: NullPolicy, mapping: ColumnMap | None) -> Frame:
+def _read_carrier(carrier: Carrier, columns: Columns, dictionary: Dictionary, nulls: NullPolicy, mapping: ColumnMap | None) -> Frame:
     """Matches, codes and settles the columns of one carrier."""
     positions = match_columns(carrier, columns, mapping)
     targets = [Target(name, type, dictionary, carrier.place) for name, type in columns]

@@ -108,6 +108,21 @@ def test_compressed_and_missing_files(tmp_path: Path) -> None:
         read_facts(tmp_path / "f.facts", EDGE, {}, Dictionary())
 
 
+def test_parameters_make_any_ending_a_fact_file(tmp_path: Path) -> None:
+    (tmp_path / "e.csv").write_text("1,a\n")
+    assert read(tmp_path / "e.csv", EDGE, dictionary=Dictionary(), facts={"delimiter": ","}).rows == 1
+    with pytest.raises(LftjError) as caught:
+        read(tmp_path / "e.csv", EDGE, dictionary=Dictionary(), facts={}, mapping={"x": "a"})
+    assert str(caught.value) == (
+        'error[E230]: a fact file has no column names, so columns= cannot pick any\n  help: write facts={"columns": "0:2:1"}'
+    )
+
+
+def test_parameters_are_for_files() -> None:
+    with pytest.raises(LftjError, match="facts= is for files, found list"):
+        read([(1, "a")], EDGE, dictionary=Dictionary(), facts={})
+
+
 def test_paths() -> None:
     assert FactsLayout.of({}).path("edge", "in", output=False) == Path("in/edge.facts")
     assert FactsLayout.of({}).path("edge", "out", output=True) == Path("out/edge.csv")
@@ -135,6 +150,14 @@ def test_out_in_order_of_values() -> None:
     assert written([], EDGE) == ""
     assert written([], EDGE, headers=1) == "x\ts\n"
     assert written([(), ()], []) == "()\n()\n"
+
+
+def test_a_limit_takes_the_first_by_value() -> None:
+    dictionary = Dictionary()
+    target = io.StringIO()
+    write_facts(target, EDGE, read([(2, "b"), (1, "c"), (1, "a")], EDGE, dictionary=dictionary).columns, {}, dictionary, limit=2)
+    write_facts(target, [], [], {}, dictionary, rows=1, limit=0)
+    assert target.getvalue() == "1\ta\n1\tc\n"
 
 
 def test_floats_keep_all_digits() -> None:

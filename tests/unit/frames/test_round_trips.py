@@ -113,6 +113,8 @@ def test_a_relation_without_columns_counts_its_rows() -> None:
     frame = read([(), ()], [], dictionary=Dictionary())
     assert (frame.rows, frame.columns) == (2, [])
     assert to_tuples([], [], Dictionary(), rows=2) == [(), ()]
+    assert to_arrow([], [], [np.zeros(2, dtype=np.int64)], Dictionary()).shape == (2, 0)
+    assert to_arrow([], [], [], Dictionary()).shape == (0, 0)
 
 
 def test_dates_pandas_cannot_show() -> None:
