@@ -67,6 +67,11 @@ def not_a_condition(expression: TermHolder, operator: str, functor: str) -> NoRe
     raise ExpressionError(f"`{operator}` joins conditions, and `{expression!r}` is a term", hint=hint)
 
 
+def show(node: tree.Node) -> str:
+    """The text of a node; a stand-in where it is nested too deeply to be printed."""
+    return str(node) if check_depth(node) is None else f"a {type(node).__name__.lower()} nested too deeply to be shown"
+
+
 def make_rule(heads: ConditionHolder, body: tree.Body) -> tree.Rule:
     """The rule `heads :- body`; a fact when `body` is empty."""
     atoms = tuple(literal for literal in heads.literals if isinstance(literal, tree.Atom))

@@ -17,6 +17,7 @@ from lftj.syntax.conversion import (
     check_name,
     make_rule,
     not_a_condition,
+    show,
     to_literals,
     to_term,
 )
@@ -24,19 +25,18 @@ from lftj.syntax.conversion import (
 _NO_TRUTH = "use & instead of `and`, | instead of `or`, ~ instead of `not`, and put parentheses round each comparison: (x < y) & (y < z)"
 
 
-class Expression(TermHolder):
-    """A term: a variable, or what arithmetic and functions make of terms and constants. `node` is its tree."""
+class TermOperators(TermHolder):
+    """What Python operators make of terms."""
 
     __slots__ = ()
-
-    def __init__(self, node: tree.Term):
-        self.node = node
+    __array_ufunc__ = None
+    """NumPy scalars on the left leave the operator to us."""
 
     def __repr__(self) -> str:
-        return str(self.node)
+        return show(self.node)
 
     def __bool__(self) -> NoReturn:
-        raise ExpressionError(f"the truth of `{self.node}` is not known before the rule runs", hint=_NO_TRUTH)
+        raise ExpressionError(f"the truth of `{self!r}` is not known before the rule runs", hint=_NO_TRUTH)
 
     __hash__ = object.__hash__
 
@@ -81,7 +81,7 @@ class Expression(TermHolder):
         return call("neg", self)
 
     def __pos__(self) -> Expression:
-        return self
+        return Expression(self.node)
 
     # ── comparisons ───────────────────────────────────────────────────────────────────────────────────────────────────
     def __eq__(self, other: object) -> Formula:  # type: ignore[override]
@@ -149,14 +149,24 @@ class Expression(TermHolder):
         return compare("match", pattern, self)
 
 
-class Var(Expression):
+class Expression(TermOperators):
+    """A term: what arithmetic and functions make of variables and constants. `node` is its tree."""
+
+    __slots__ = ()
+
+    def __init__(self, node: tree.Term):
+        self.node = node
+
+
+# Var is no subclass of Expression: Python would turn `x + 1 < y` into `y > x + 1`, since the operators of a subclass go first.
+class Var(TermOperators):
     """A variable of a rule; two of one name are the same variable."""
 
     __slots__ = ()
 
     def __init__(self, name: str):
         check_name(name, functors.RESERVED_VARIABLES, "variable")
-        super().__init__(tree.Variable(name))
+        self.node = tree.Variable(name)
 
 
 class Formula(ConditionHolder):
@@ -168,7 +178,7 @@ class Formula(ConditionHolder):
         self.literals = literals
 
     def __repr__(self) -> str:
-        return str(tree.Body(self.literals))
+        return show(tree.Body(self.literals))
 
     def __bool__(self) -> NoReturn:
         raise ExpressionError(f"the truth of `{self!r}` is not known before the rule runs", hint=_NO_TRUTH)

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 from lftj.errors import ArityError, ExpressionError, UnknownNameError
 from lftj.syntax import functors, tree
-from lftj.syntax.conversion import FunctionHolder, check_name, make_rule, to_term
+from lftj.syntax.conversion import FunctionHolder, check_name, make_rule, show, to_term
 from lftj.syntax.expressions import Formula
 
 
@@ -39,7 +39,7 @@ class FunctionTerm(FunctionHolder):
         self._args = args
 
     def __repr__(self) -> str:
-        return f"{self._name}[{', '.join(map(str, self._args))}]"
+        return f"{self._name}[{', '.join(map(show, self._args))}]"
 
     def __eq__(self, value: object) -> AtomFormula:  # type: ignore[override]
         return AtomFormula(tree.Atom(self._name, self._args, to_term(value)))
@@ -86,15 +86,16 @@ class Predicate:
         if self.functional:
             raise ExpressionError(f"{self.name} is a function", hint=f"write {self.name}[…] == value")
         terms = self._arguments(args, named) if named else tuple(to_term(arg) for arg in args)
-        self._check_arity(len(terms), self.arity, f"{self.name}({', '.join(map(str, terms))})")
-        return AtomFormula(tree.Atom(self.name, terms))
+        atom = AtomFormula(tree.Atom(self.name, terms))
+        self._check_arity(len(terms), self.arity, atom)
+        return atom
 
     def __getitem__(self, key: object) -> FunctionTerm:
         args = key if isinstance(key, tuple) else (key,)
         if not self.functional:
             raise ExpressionError(f"{self.name} is not a function", hint=f"write {self.name}(…)")
         function = FunctionTerm(self.name, tuple(to_term(arg) for arg in args))
-        self._check_arity(len(args), None if self.arity is None else self.arity - 1, repr(function))
+        self._check_arity(len(args), None if self.arity is None else self.arity - 1, function)
         return function
 
     def _arguments(self, args: tuple[object, ...], named: dict[str, object]) -> tuple[tree.Term, ...]:
@@ -111,7 +112,7 @@ class Predicate:
             raise ArityError(f"the column {twice[0]} of {self.name} is given twice", hint="give it by position or by name")
         return (*(to_term(arg) for arg in args), *(to_term(named.get(name, tree.Wildcard())) for name in columns[len(args) :]))
 
-    def _check_arity(self, found: int, expected: int | None, shown: str) -> None:
+    def _check_arity(self, found: int, expected: int | None, made: AtomFormula | FunctionTerm) -> None:
         if expected is None or found == expected:
             return
         columns = self.columns if self.columns is None or not self.functional else self.columns[:-1]
@@ -119,4 +120,4 @@ class Predicate:
         hint = "write _ where any value will do" + (
             f", or name the columns: {self.name}({columns[0]}=…)" if columns and not self.functional else ""
         )
-        raise ArityError(f"{self.name} takes {expected} argument{'s' * (expected != 1)}{listed}, found {found} in {shown}", hint=hint)
+        raise ArityError(f"{self.name} takes {expected} argument{'s' * (expected != 1)}{listed}, found {found} in {made!r}", hint=hint)

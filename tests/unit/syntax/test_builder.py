@@ -1,0 +1,262 @@
+"""Python expressions: the same trees as the text, and errors that say what to write."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+from collections.abc import Callable
+from functools import reduce
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+
+from lftj.errors import (
+    ArityError,
+    ExpressionError,
+    LftjError,
+    NullValueError,
+    ParseError,
+    UnknownNameError,
+    ValueRangeError,
+    ValueTypeError,
+)
+from lftj.syntax import builder as b
+from lftj.syntax import tree
+from lftj.syntax.builder import Expression, Formula, Predicate, _, to_tree
+from lftj.syntax.expressions import compare
+from lftj.syntax.parser import parse
+from tests.strategies.programs_text import rules
+
+x, y, z, a, s = b.vars("x y z a s")
+r = Predicate("r", 2)
+e = Predicate("e", columns=("src", "dst", "w"))
+F = Predicate("F", 2, functional=True)
+G = Predicate("G", 1, functional=True)
+
+
+@pytest.mark.parametrize(
+    ("rule", "text"),
+    [
+        (r(x, z) <= r(x, y) & e(y, z, _) & (x != z), "r(x, z) :- r(x, y), e(y, z, _), x != z."),
+        (
+            r(x, y) <= e(x, y, w_ := b.Var("w")) & (w_ > 1.5) & (w_ <= 3) & (w_ >= 2) & (w_ < 4),
+            "r(x, y) :- e(x, y, w), w > 1.5, w <= 3, w >= 2, w < 4.",
+        ),
+        (r(x, "FR") <= e(dst=x) & ~e(src=x, w=1), 'r(x, "FR") :- e(_, x, _), !e(x, _, 1).'),
+        (r(x, y) <= e(x, w=y), "r(x, y) :- e(x, _, y)."),
+        (r(x, x) <= (r(x, y) | r(y, x) | (x == y)) & r(x, _), "r(x, x) :- (r(x, y) ; r(y, x) ; x = y), r(x, _)."),
+        (r(x, x) <= ~(r(x, y) & ~r(y, x)), "r(x, x) :- !(r(x, y), !r(y, x))."),
+        ((r(x, y) & r(y, x)) <= e(x, y, _), "r(x, y), r(y, x) :- e(x, y, _)."),
+        ((F[x] == y) <= (F[y] == x) & (G[()] == a), "F[x] = y :- F[y] = x, G[] = a."),
+        ((y == F[x]) <= r(x, y), "F[x] = y :- r(x, y)."),
+        (r(x, -((x + 1) ** 2) / y % 3 - 2 * x) <= r(x, y), "r(x, -(x + 1) ^ 2 / y % 3 - 2 * x) :- r(x, y)."),
+        (r(1 - x, 2 / x) <= r(3**x, 4 % x), "r(1 - x, 2 / x) :- r(3 ^ x, 4 % x)."),
+        (r(x, b.count()) <= r(x, y), "r(x, count()) :- r(x, y)."),
+        (e(b.sum_(x), b.mean(x), b.min_(x)) <= r(x, y), "e(sum(x), mean(x), min(x)) :- r(x, y)."),
+        (e(b.max_(x), b.concat(s, ", ", x), b.agg("mine", x)) <= r(x, s), 'e(max(x), concat(s, ", ", x), mine(x)) :- r(x, s).'),
+        (r(x, b.min_(x, y)) <= r(x, y) & (b.max_(x, y, z) == z), "r(x, min(x, y)) :- r(x, y), max(x, y, z) = z."),
+        (r(x, a) <= (a == b.aggregate("count", r(x, _))), "r(x, a) :- a = count : r(x, _)."),
+        (r(x, a) <= (a == b.aggregate("sum", y + 1, r(x, y) & (y > 0))), "r(x, a) :- a = sum y + 1 : { r(x, y), y > 0 }."),
+        (r(x, s.cat("a", s)) <= s.contains("b") & s.match("c.*"), 'r(x, cat(s, "a", s)) :- contains("b", s), match("c.*", s).'),
+        (r(s.strlen(), s.substr(0, 1)) <= r(s.to_number(), s.to_float()), "r(strlen(s), substr(s, 0, 1)) :- r(to_number(s), to_float(s))."),
+        (
+            r(x.to_string(), b.cat("a", s)) <= b.contains("a", s) & b.match("b", s),
+            'r(to_string(x), cat("a", s)) :- contains("a", s), match("b", s).',
+        ),
+        (r(b.band(x, 1), b.bnot(y)) <= r(b.bshl(x, 1), b.lnot(y)), "r(x band 1, bnot y) :- r(x bshl 1, lnot y)."),
+        (r(x, y).fact(), "r(x, y)."),
+        (b.rule(r(1, True)), "r(1, true)."),
+        (b.rule(r(x, y), r(y, x)), "r(x, y) :- r(y, x)."),
+        (r(x, y) <= r(x, y) & True, "r(x, y) :- r(x, y), true."),
+        (
+            r(datetime.date(2013, 1, 31), decimal.Decimal("1.50")).fact(),
+            'r(date("2013-01-31"), decimal("1.50")).',
+        ),
+    ],
+)
+def test_expressions_make_the_tree_of_the_text(rule: tree.Rule, text: str):
+    assert parse(text).clauses == (rule,)
+    assert parse(str(rule)).clauses == (rule,)
+
+
+# ── every rule that text can express ──────────────────────────────────────────────────────────────────────────────────
+def rebuilt_term(term: tree.Term) -> Expression | b.Var:
+    """`term`, made anew with Python operators."""
+    operators: dict[str, Callable[..., Expression]] = {
+        "+": lambda p, q: p + q,
+        "-": lambda p, q: p - q,
+        "*": lambda p, q: p * q,
+        "/": lambda p, q: p / q,
+        "%": lambda p, q: p % q,
+        "^": lambda p, q: p**q,
+        "neg": lambda p: -p,
+        "min": b.min_,
+        "max": b.max_,
+    }
+    match term:
+        case tree.Variable(name):
+            return b.Var(name)
+        case tree.Wildcard():
+            return _
+        case tree.Call(functor, args):
+            make = operators.get(functor) or getattr(b, functor)
+            return make(*map(rebuilt_term, args))
+        case tree.Aggregate(function, target, body):
+            return b.aggregate(function, None if target is None else rebuilt_term(target), rebuilt(body))
+        case tree.HeadAggregate(function, args):
+            return b.agg(function, *map(rebuilt_term, args))
+        case tree.Constant():
+            return Expression(term)
+
+
+def rebuilt_literal(literal: tree.Literal) -> Formula:
+    """`literal`, made anew with Python operators."""
+    match literal:
+        case tree.Atom(relation, args, None):
+            return Predicate(relation)(*map(rebuilt_term, args))
+        case tree.Atom(relation, args, value):
+            assert value is not None
+            return Predicate(relation, functional=True)[tuple(map(rebuilt_term, args))] == rebuilt_term(value)
+        case tree.Comparison(operator, left, right):
+            return compare(operator, rebuilt_term(left), rebuilt_term(right))
+        case tree.Truth(value):
+            return Formula(b.to_literals(value))
+        case tree.Negation(body):
+            return ~rebuilt(body)
+        case tree.Disjunction(branches):
+            return reduce(lambda p, q: p | q, map(rebuilt, branches))
+
+
+def rebuilt(body: tree.Body) -> Formula:
+    """`body`, made anew with Python operators."""
+    return reduce(lambda p, q: p & q, map(rebuilt_literal, body.literals))
+
+
+def flattened(rule: tree.Rule) -> str:
+    """The text without the parentheses of a disjunction that is the first branch of another, which Python cannot tell apart."""
+    return str(rule).replace("(", "").replace(")", "")
+
+
+@given(rules)
+def test_every_rule_can_be_written_in_python(rule: tree.Rule):
+    heads = reduce(lambda p, q: p & q, map(rebuilt_literal, rule.heads))
+    made = b.rule(heads) if rule.is_fact else heads <= rebuilt(rule.body)
+    assert made == rule or flattened(made) == flattened(rule)
+
+
+# ── mistakes ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+@pytest.mark.parametrize(
+    ("mistake", "error", "message"),
+    [
+        (lambda: r(x, y) and r(y, x), ExpressionError, "use & instead of `and`"),
+        (lambda: r(x, y) or r(y, x), ExpressionError, r"\| instead of `or`"),
+        (lambda: not r(x, y), ExpressionError, "~ instead of `not`"),
+        (lambda: x < y < z, ExpressionError, r"\(x < y\) & \(y < z\)"),
+        (lambda: x in [y, z], ExpressionError, "truth"),
+        (lambda: F[x] == y <= r(x, y), ExpressionError, "parentheses round each comparison"),
+        (lambda: r(x, y) & x == 3, ExpressionError, "put parentheses round comparisons"),
+        (lambda: x & r(x, y), ExpressionError, "put parentheses round comparisons"),
+        (lambda: x | y, ExpressionError, "bor"),
+        (lambda: ~x, ExpressionError, "bnot"),
+        (lambda: r(x, y) <= x, ExpressionError, "term"),
+        (lambda: r(x, y) <= r, ExpressionError, "call the relation"),
+        (lambda: r(x, y) <= 3, ExpressionError, "a condition is expected"),
+        (lambda: (x < 3) <= r(x, y), ExpressionError, "more than atoms"),
+        (lambda: r(x, y) == 3, ExpressionError, "has no value"),
+        (lambda: r(r(x, y), 1), ExpressionError, "a term is expected"),
+        (lambda: r(r, 1), ExpressionError, "a term is expected"),
+        (lambda: F[x] + 1, ExpressionError, r"write \(F\[x\] == v\)"),
+        (lambda: F[x] != 1, ExpressionError, r"write \(F\[x\] == v\)"),
+        (lambda: y < F[x], ExpressionError, r"write the condition F\[x\] == v"),
+        (lambda: r(F[x], 1), ExpressionError, r"F\[x\] == v"),
+        (lambda: F(x, y), ExpressionError, r"write F\[…\] == value"),
+        (lambda: r[x], ExpressionError, r"write r\(…\)"),
+        (lambda: r(x), ArityError, "r takes 2 arguments, found 1"),
+        (lambda: e(x, y), ArityError, r"e takes 3 arguments \(src, dst, w\), found 2"),
+        (lambda: F[x, y], ArityError, "F takes 1 argument, found 2"),
+        (lambda: e(x, src=y), ArityError, "given twice"),
+        (lambda: e(sorce=x), UnknownNameError, "no column sorce"),
+        (lambda: r(src=x), UnknownNameError, "not known here"),
+        (lambda: b.vars("count"), ExpressionError, "count_"),
+        (lambda: b.vars("x-y"), ExpressionError, "cannot name a variable"),
+        (lambda: Predicate("my table"), ExpressionError, "cannot name a relation"),
+        (lambda: Predicate("contains"), ExpressionError, "contains_"),
+        (lambda: b.agg("cat", x), ExpressionError, "not an aggregate"),
+        (lambda: b.aggregate("sun", x, r(x, y)), ExpressionError, "did you mean sum"),
+        (lambda: b.aggregate("sum", r(x, y)), ExpressionError, "needs a term"),
+        (lambda: b.aggregate("count", x, r(x, y)), ExpressionError, "takes no term"),
+        (lambda: r(None, 1), NullValueError, "lftj._"),
+        (lambda: r(float("nan"), 1), NullValueError, "NaN"),
+        (lambda: r(float("inf"), 1), ValueRangeError, "infinite"),
+        (lambda: r(2**63, 1), ValueRangeError, "64 bits"),
+        (lambda: r(decimal.Decimal("NaN"), 1), NullValueError, "not a number"),
+        (lambda: r(datetime.datetime.now(datetime.UTC), 1), ValueTypeError, "time zone"),
+        (lambda: r(pd.Timestamp("2013-01-01 00:00:00.000000001"), 1), ValueRangeError, "nanoseconds"),
+        (lambda: r(np.datetime64("2013-01-01", "ns"), 1), ValueTypeError, "datetime64"),
+        (lambda: r([1], 1), ValueTypeError, "list"),
+    ],
+)
+def test_mistakes_say_what_to_write(mistake: Callable[[], object], error: type[LftjError], message: str):
+    with pytest.raises(error, match=message):
+        mistake()
+
+
+def test_deep_expressions_are_an_error():
+    deep = x
+    for _number in range(5000):
+        deep = deep + 1
+    with pytest.raises(ParseError, match="levels deep"):
+        b.rule(r(x, deep), r(x, y))
+    assert "too deeply" in repr(deep)
+
+
+@pytest.mark.parametrize(
+    ("value", "constant"),
+    [
+        (np.int32(7), 7),
+        (np.float64(1.5), 1.5),
+        (np.bool_(True), True),
+        (np.str_("a"), "a"),
+        (pd.Timestamp("2013-01-31 12:00"), datetime.datetime(2013, 1, 31, 12)),
+    ],
+)
+def test_values_of_other_libraries_become_plain(value: object, constant: object):
+    made = to_tree(value)
+    assert made == tree.Constant(constant)  # type: ignore[arg-type]
+    assert type(made.value) is type(constant)  # type: ignore[attr-defined]
+
+
+def test_numpy_scalars_may_stand_on_either_side():
+    assert to_tree(np.int64(5) + x) == to_tree(5 + x)
+    assert to_tree(np.int64(5) < x) == to_tree(x > 5)
+    assert to_tree(x < np.int64(5)) == to_tree(x < 5)
+
+
+def test_constants_of_different_types_differ():
+    one, one_float, true = tree.Constant(1), tree.Constant(1.0), tree.Constant(True)
+    assert len({one, one_float, true, tree.Constant(1)}) == 3
+    assert tree.Constant(0.0) != tree.Constant(-0.0)
+
+
+def test_conversion():
+    assert to_tree(r(x, 1)) == tree.Atom("r", (tree.Variable("x"), tree.Constant(1)))
+    assert to_tree(r(x, y) & r(y, x)) == tree.Body((r(x, y).atom, r(y, x).atom))
+    assert to_tree(x) == tree.Variable("x")
+    assert to_tree(r(x, y).atom) == r(x, y).atom
+
+
+def test_a_relation_is_not_a_sequence():
+    with pytest.raises(TypeError):
+        iter(F)  # type: ignore[call-overload]
+
+
+def test_handles_can_subclass():
+    class Handle(Predicate):
+        def __init__(self) -> None:
+            super().__init__("h", columns=("id", "name"))
+
+    h = Handle()
+    assert repr(h(id=1)) == "h(1, _)"
+    assert (h.name, h.arity, h.columns) == ("h", 2, ("id", "name"))
