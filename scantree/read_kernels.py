@@ -25,6 +25,29 @@ def read_rows(memory, root, height, first, last, out):
 
 
 @compiled
+def at_rank(memory, root, height, row):
+    """(leaf, slot) of row number `row`, from 0. O(height · fan)."""
+    page = root
+    for _ in range(height):
+        rows = index_column(page, 1)
+        child = 0
+        while row >= load(memory, rows + child):
+            row -= load(memory, rows + child)
+            child += 1
+        page = load(memory, index_column(page, 0) + child)
+    return page, row
+
+
+@compiled
+def read_ranks(memory, root, height, ranks, out):
+    """Copy the rows of these numbers to `out` (shape width × n)."""
+    for i in range(ranks.size):
+        leaf, slot = at_rank(memory, root, height, ranks[i])
+        for column in range(out.shape[0]):
+            out[column, i] = load(memory, leaf_column(leaf, column) + slot)
+
+
+@compiled
 def find_row(memory, root, height, layout, key, row):
     """(leaf, slot) of the row with exactly this key, or (0, 0). O(log n)."""
     if root == 0:

@@ -89,7 +89,7 @@ def seek_beyond(memory, root, height, position, end, column, value):
     page = root
     target = 0
     at_start = True
-    at_end = True
+    at_end = end != END
     for level in range(height, 0, -1):
         shift = SLOT_BITS * level
         low = (position >> shift) & SLOT_MASK if at_start else 0

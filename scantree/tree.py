@@ -16,7 +16,7 @@ from scantree.apply_kernels import apply as apply_changes
 from scantree.arena import Arena, Words
 from scantree.build_kernels import build
 from scantree.page_kernels import HEADER, MAX, MIN, PAGE_FAN, PAGE_ROWS, REFERENCES, SUM
-from scantree.read_kernels import look_up, read_rows
+from scantree.read_kernels import look_up, read_ranks, read_rows
 from scantree.seek_kernels import END, lower_bound, rank
 
 Columns = Sequence[NDArray[np.int64]]
@@ -161,6 +161,14 @@ class Tree:
     def columns(self) -> list[Words]:
         """All rows, as key columns then value columns. O(n)."""
         return self.range()
+
+    def sample(self, rows: int) -> list[Words]:
+        """About `rows` rows at equal distances, all of them when there are no more. O(rows · log n)."""
+        if self.count <= rows:
+            return self.columns()
+        out = np.empty((self.key_width + self.value_width, rows), np.int64)
+        read_ranks(self.arena.memory, self.root, self.height, np.arange(rows) * self.count // rows, out)
+        return list(out)
 
     def count_range(self, low: Sequence[int] | None = None, high: Sequence[int] | None = None) -> int:
         """Number of rows with low <= key < high. O(log n)."""

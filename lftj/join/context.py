@@ -1,0 +1,49 @@
+"""What an evaluation needs besides data: memory, the dictionary, limits, and where to report work."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lftj.dictionary import Dictionary
+from lftj.errors import LimitError
+from lftj.join.statistics import Statistics
+from scantree import Arena
+
+
+@dataclass
+class Context:
+    """One evaluation's surroundings. `work` counts kernel steps and grows; limits are None when there are none.
+
+    `deadline` is in seconds of `time.monotonic`, `memory_limit` in bytes of tree pages, `work_limit` in kernel steps.
+    `orders` forces the variable order of a rule (its id → variable names), for tests and experiments.
+    """
+
+    arena: Arena
+    dictionary: Dictionary
+    user_aggregates: Mapping[str, Any] = field(default_factory=dict)
+    work_limit: int | None = None
+    deadline: float | None = None
+    memory_limit: int | None = None
+    progress: Callable[[str], None] | None = None
+    orders: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    statistics: Statistics = field(default_factory=Statistics)
+    work: int = 0
+
+    def spend(self, steps: int) -> None:
+        """Count work, and raise LimitError when a limit is passed. Called between slices of a kernel's run."""
+        self.work += steps
+        if self.work_limit is not None and self.work > self.work_limit:
+            raise LimitError(f"the work limit of {self.work_limit:,} steps was reached", hint="raise `work` in ws.limits(…)")
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise LimitError("the time limit was reached", code="E331", hint="raise `seconds` in ws.limits(…)")
+        if self.memory_limit is not None and self.arena.bytes_in_use > self.memory_limit:
+            message = f"the memory limit of {self.memory_limit:,} bytes was reached"
+            raise LimitError(message, code="E332", hint="raise `memory` in ws.limits(…)")
+
+    def report(self, message: str) -> None:
+        """Tell whoever shows progress what goes on."""
+        if self.progress is not None:
+            self.progress(message)

@@ -1,0 +1,96 @@
+"""Running a plan: slices of kernel work, in between which limits, interrupts and output are seen to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from lftj.errors import LftjError, ValueRangeError
+from lftj.join import layout_kernels as at
+from lftj.join.assemble import Assembly
+from lftj.join.context import Context
+from lftj.join.intersect_kernels import CACHE_LIST, CACHE_WORDS
+from lftj.join.plan import RulePlan, make_plan
+from lftj.join.triejoin_kernels import run
+from lftj.program.normal_form import NormalRule, Ref
+from lftj.storage.relation import RelationVersion
+from lftj.types import decode_scalar
+
+Columns = list[np.ndarray]
+Relations = Mapping[str, RelationVersion]
+
+SLICE = 20_000_000
+"""Kernel steps between two looks at limits and interrupts: about a tenth of a second."""
+
+_CHUNK = 1 << 16  # rows of the output buffer: small enough to stay in the processor's cache
+_FAILURES = {
+    at.OVERFLOW: ("an integer or float result is out of range", "E220"),
+    at.DIVISION_BY_ZERO: ("division by zero", "E221"),
+    at.NOT_A_NUMBER: ("the result is not a number", "E222"),
+}
+
+
+def plan_rule(rule: NormalRule, relations: Relations, context: Context, *, needed: tuple[int, ...], count: bool) -> RulePlan:
+    """The plan for the values of `needed`, with this context's statistics and forced orders."""
+    return make_plan(rule, needed, relations, context.statistics, count=count, forced=context.orders.get(rule.source))
+
+
+def chunks(plan: RulePlan, relations: Relations, context: Context) -> Iterator[np.ndarray]:
+    """The plan's output rows in pieces: arrays of shape (outputs + 1) × n, the last row the number of proofs.
+
+    Ascending by the levels in plan order. A piece is overwritten by the next.
+    """
+    assembly = Assembly(plan, relations, context.dictionary)
+    if assembly.empty:
+        return
+    state = assembly.fresh_state()
+    cache = np.zeros(CACHE_WORDS + CACHE_LIST, np.int64)
+    out = np.empty((len(plan.outputs) + 1, _CHUNK), np.int64)
+    offsets, text = context.dictionary.flat()
+    status = at.PAUSED
+    while status != at.DONE:
+        before = int(state[at.STEPS])
+        state[at.BUDGET] = before + SLICE
+        status = run(context.arena.memory, assembly.words, state, offsets, text, cache, out)
+        context.spend(int(state[at.STEPS]) - before)
+        if status == at.FAILED:
+            raise _failure(plan, state, context)
+        if state[at.ROWS] and status != at.PAUSED:
+            yield out[:, : int(state[at.ROWS])]
+            state[at.ROWS] = 0
+
+
+def run_plan(plan: RulePlan, relations: Relations, context: Context) -> tuple[Columns, np.ndarray]:
+    """All output rows: (columns in the order of the plan's outputs, number of proofs of each)."""
+    pieces = [piece.copy() for piece in chunks(plan, relations, context)]
+    if not pieces:
+        return [np.empty(0, np.int64) for _ in plan.outputs], np.empty(0, np.int64)
+    rows = pieces[0] if len(pieces) == 1 else np.concatenate(pieces, axis=1)
+    return list(rows[:-1]), rows[-1]
+
+
+def evaluate(
+    rule: NormalRule, relations: Relations, context: Context, *, needed: tuple[int, ...] | None = None, count: bool = True
+) -> tuple[Columns, np.ndarray]:
+    """The values of `needed` (by default the head's variables) over all satisfying assignments, with the number of assignments for each row.
+
+    Rows may repeat unless the needed variables come first in the variable order. Without `count` every count is 1.
+    """
+    if needed is None:
+        needed = tuple(term.variable for term in rule.head if isinstance(term, Ref))
+    return run_plan(plan_rule(rule, relations, context, needed=needed, count=count), relations, context)
+
+
+def _failure(plan: RulePlan, state: np.ndarray, context: Context) -> LftjError:
+    message, code = _FAILURES[int(state[at.FAILURE])]
+    bindings = int(state[at.BINDINGS])
+    values = []
+    for i in range(int(state[at.DEPTH]) + 1):
+        variable = plan.levels[i].variable
+        if variable is not None and not plan.rule.variables[variable].name.startswith("_"):
+            about = plan.rule.variables[variable]
+            values.append(f"{about.name} = {decode_scalar(about.type, int(state[bindings + i]), context.dictionary)!r}")
+    where = f" with {', '.join(values)}" if values else ""
+    hint = "exclude such rows in the body, for instance with y != 0" if code == "E221" else "use a wider type, or exclude such rows in the body"
+    return ValueRangeError(f"{message} in a rule for {plan.rule.relation!r}{where}", code=code, span=plan.rule.span, hint=hint)

@@ -1,0 +1,258 @@
+"""Arithmetic and comparisons inside the join: a stack machine over codes.
+
+Integers, booleans, dates, timestamps and decimals of one scale are their own codes, so they share the integer operations; floats are decoded, computed
+and coded again; strings compare by their UTF-8 bytes, which is code point order. Overflow, division by zero and NaN are failures, never values.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from lftj.join.layout_kernels import DIVISION_BY_ZERO, FAILURE, NOT_A_NUMBER, OVERFLOW
+from scantree.jit import bits_to_float, compiled, float_to_bits, inlined, load, store
+
+END_CODE = 0
+PUSH_CONSTANT = 1
+PUSH_BINDING = 2
+
+ADD, SUBTRACT, MULTIPLY, DIVIDE, REMAINDER, POWER, NEGATE = 10, 11, 12, 13, 14, 15, 16
+LEAST, GREATEST = 17, 18
+BIT_AND, BIT_OR, BIT_XOR, BIT_NOT, SHIFT_LEFT, SHIFT_RIGHT, SHIFT_RIGHT_UNSIGNED = 20, 21, 22, 23, 24, 25, 26
+LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR, LOGICAL_NOT = 27, 28, 29, 30
+FLOAT_ADD, FLOAT_SUBTRACT, FLOAT_MULTIPLY, FLOAT_DIVIDE, FLOAT_REMAINDER, FLOAT_POWER, FLOAT_NEGATE = 40, 41, 42, 43, 44, 45, 46
+INT_TO_FLOAT, FLOAT_TO_INT = 50, 51
+EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL = 60, 61, 62, 63, 64, 65
+TEXT_LESS, TEXT_LESS_EQUAL, TEXT_GREATER, TEXT_GREATER_EQUAL = 72, 73, 74, 75
+
+_SIGN = -(1 << 63)
+_REST = (1 << 63) - 1
+
+
+@inlined
+def float_code(value):
+    """The order-preserving code of a float; −0.0 has that of 0.0."""
+    bits = float_to_bits(value + 0.0)
+    return bits if bits >= 0 else bits ^ _REST
+
+
+@inlined
+def code_float(code):
+    """The float with this code."""
+    return bits_to_float(code if code >= 0 else code ^ _REST)
+
+
+@inlined
+def integer_power(state, base, exponent):
+    """base ** exponent for exponent ≥ 0, by squaring."""
+    result = 1
+    while exponent > 0:
+        if exponent & 1:
+            result = multiply(state, result, base)
+        exponent >>= 1
+        if exponent > 0:
+            base = multiply(state, base, base)
+    return result
+
+
+@inlined
+def multiply(state, left, right):
+    """left · right, with the failure noted when it does not fit."""
+    if left == 0 or right == 0:
+        return 0
+    product = left * right
+    if (left == -1 and right == _SIGN) or (right == -1 and left == _SIGN) or product // right != left:
+        store(state, FAILURE, OVERFLOW)
+    return product
+
+
+@compiled
+def divide(state, left, right, remainder):
+    """Quotient rounded towards zero, or the remainder, which has the sign of the dividend (as in C)."""
+    if right == 0:
+        store(state, FAILURE, DIVISION_BY_ZERO)
+        return 0
+    if right == -1:
+        if left == _SIGN and not remainder:
+            store(state, FAILURE, OVERFLOW)
+        return 0 if remainder else -left
+    quotient = left // right
+    if quotient < 0 and quotient * right != left:
+        quotient += 1
+    return left - quotient * right if remainder else quotient
+
+
+@compiled
+def integer_operation(state, operation, left, right):
+    """Binary operations on integer codes."""
+    result = 0
+    if operation == ADD:
+        result = left + right
+        if (left >= 0) == (right >= 0) and (result >= 0) != (left >= 0):
+            store(state, FAILURE, OVERFLOW)
+    elif operation == SUBTRACT:
+        result = left - right
+        if (left >= 0) != (right >= 0) and (result >= 0) != (left >= 0):
+            store(state, FAILURE, OVERFLOW)
+    elif operation == MULTIPLY:
+        result = multiply(state, left, right)
+    elif operation == DIVIDE:
+        result = divide(state, left, right, False)
+    elif operation == REMAINDER:
+        result = divide(state, left, right, True)
+    elif operation == POWER:
+        if right < 0:
+            store(state, FAILURE, NOT_A_NUMBER)
+        else:
+            result = integer_power(state, left, right)
+    elif operation == LEAST:
+        result = min(left, right)
+    elif operation == GREATEST:
+        result = max(left, right)
+    else:
+        result = bit_operation(operation, left, right)
+    return result
+
+
+@compiled
+def bit_operation(operation, left, right):
+    """Bitwise and logical operations; shifts take the amount modulo 64, as Soufflé does with its word size."""
+    if operation == BIT_AND:
+        return left & right
+    if operation == BIT_OR:
+        return left | right
+    if operation == BIT_XOR:
+        return left ^ right
+    if operation == SHIFT_LEFT:
+        return left << (right & 63)
+    if operation == SHIFT_RIGHT:
+        return left >> (right & 63)
+    if operation == SHIFT_RIGHT_UNSIGNED:
+        amount = right & 63
+        return left if amount == 0 else (left >> amount) & ((1 << (64 - amount)) - 1)
+    if operation == LOGICAL_AND:
+        return 1 if left != 0 and right != 0 else 0
+    if operation == LOGICAL_OR:
+        return 1 if left != 0 or right != 0 else 0
+    return 1 if (left != 0) != (right != 0) else 0
+
+
+@compiled
+def float_operation(state, operation, left_code, right_code):
+    """Binary operations on float codes."""
+    left = code_float(left_code)
+    right = code_float(right_code)
+    result = 0.0
+    if operation == FLOAT_ADD:
+        result = left + right
+    elif operation == FLOAT_SUBTRACT:
+        result = left - right
+    elif operation == FLOAT_MULTIPLY:
+        result = left * right
+    elif right == 0.0 and (operation == FLOAT_DIVIDE or operation == FLOAT_REMAINDER):
+        store(state, FAILURE, DIVISION_BY_ZERO)
+    elif operation == FLOAT_DIVIDE:
+        result = left / right
+    elif operation == FLOAT_REMAINDER:
+        result = np.fmod(left, right)
+    else:
+        result = left**right
+    if math.isnan(result):
+        store(state, FAILURE, NOT_A_NUMBER)
+        return 0
+    if math.isinf(result) and not (math.isinf(left) or math.isinf(right)):
+        store(state, FAILURE, OVERFLOW)
+    return float_code(result)
+
+
+@compiled
+def unary_operation(state, operation, value):
+    """Operations with one operand."""
+    if operation == NEGATE:
+        if value == _SIGN:
+            store(state, FAILURE, OVERFLOW)
+        return -value
+    if operation == BIT_NOT:
+        return ~value
+    if operation == LOGICAL_NOT:
+        return 1 if value == 0 else 0
+    if operation == FLOAT_NEGATE:
+        return float_code(-code_float(value))
+    if operation == INT_TO_FLOAT:
+        return float_code(float(value))
+    number = code_float(value)
+    if not (-9.223372036854775e18 <= number <= 9.223372036854775e18):
+        store(state, FAILURE, OVERFLOW)
+        return 0
+    return int(number)
+
+
+@compiled
+def compare_text(offsets, text, left, right):
+    """Negative, zero or positive as string `left` is before, equal to or after `right`, byte by byte."""
+    if left == right:
+        return 0
+    left_at, left_end = offsets[left], offsets[left + 1]
+    right_at, right_end = offsets[right], offsets[right + 1]
+    while left_at < left_end and right_at < right_end:
+        if text[left_at] != text[right_at]:
+            return -1 if text[left_at] < text[right_at] else 1
+        left_at += 1
+        right_at += 1
+    return (left_end - left_at) - (right_end - right_at)
+
+
+@inlined
+def compare(operation, order):
+    """Whether an order (negative, zero, positive) satisfies a comparison, given as EQUAL … GREATER_EQUAL."""
+    if operation == EQUAL:
+        return order == 0
+    if operation == NOT_EQUAL:
+        return order != 0
+    if operation == LESS:
+        return order < 0
+    if operation == LESS_EQUAL:
+        return order <= 0
+    if operation == GREATER:
+        return order > 0
+    return order >= 0
+
+
+@compiled
+def compute(plan, state, code, bindings, stack, offsets, text):
+    """Run the code at `code`; its value. A failure is left in the state's FAILURE word."""
+    top = stack - 1
+    while True:
+        operation = load(plan, code)
+        if operation == END_CODE:
+            return load(state, top)
+        if operation == PUSH_CONSTANT or operation == PUSH_BINDING:
+            operand = load(plan, code + 1)
+            top += 1
+            store(state, top, operand if operation == PUSH_CONSTANT else load(state, bindings + operand))
+            code += 2
+            continue
+        code += 1
+        value = load(state, top)
+        if (
+            operation == NEGATE
+            or operation == BIT_NOT
+            or operation == LOGICAL_NOT
+            or operation == FLOAT_NEGATE
+            or operation == INT_TO_FLOAT
+            or operation == FLOAT_TO_INT
+        ):
+            store(state, top, unary_operation(state, operation, value))
+            continue
+        top -= 1
+        left = load(state, top)
+        if operation < FLOAT_ADD:
+            store(state, top, integer_operation(state, operation, left, value))
+        elif operation < EQUAL:
+            store(state, top, float_operation(state, operation, left, value))
+        elif operation < TEXT_LESS:
+            store(state, top, 1 if compare(operation, (left > value) - (left < value)) else 0)
+        else:
+            order = compare_text(offsets, text, left, value)
+            store(state, top, 1 if compare(operation - TEXT_LESS + LESS, order) else 0)

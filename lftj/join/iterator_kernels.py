@@ -1,0 +1,169 @@
+"""Trie iterators over scan trees: open, seek, advance, and the leapfrog search of one level [LFTJ 3.1–3.3]."""
+
+from __future__ import annotations
+
+from lftj.join.layout_kernels import (
+    ARGUMENT_RECORD,
+    ARGUMENT_TABLE,
+    BINDINGS,
+    LIMIT,
+    PART_CHILD,
+    PART_COLUMN,
+    PART_HEIGHT,
+    PART_RECORD,
+    PART_ROOT,
+    PART_STATE,
+    PART_STATES,
+    PART_TABLE,
+    POSITION,
+    PROBE_FIRST,
+    PROBE_HEIGHT,
+    PROBE_LAST,
+    PROBE_RECORD,
+    PROBE_ROOT,
+    PROBE_TABLE,
+    RUN_END,
+    START,
+    STEPS,
+)
+from scantree.jit import compiled, inlined, load, store
+from scantree.seek_kernels import END, seek_after, seek_lub, value_at
+
+
+@inlined
+def part_record(plan, part):
+    """Where the plan's record of a part begins."""
+    return load(plan, PART_TABLE) + part * PART_RECORD
+
+
+@inlined
+def part_state(state, part):
+    """Where a part's state begins."""
+    return load(state, PART_STATES) + part * PART_STATE
+
+
+@inlined
+def open_level(state, first, last):
+    """Put every part of a level at the start of its range; False when one is empty."""
+    for part in range(first, last):
+        at = part_state(state, part)
+        start = load(state, at + START)
+        if start >= load(state, at + LIMIT):
+            return False
+        store(state, at + POSITION, start)
+    return True
+
+
+@inlined
+def seek_part(memory, plan, state, part, value):
+    """Move a part to the least value >= `value`: False when there is none in its range."""
+    record = part_record(plan, part)
+    at = part_state(state, part)
+    limit = load(state, at + LIMIT)
+    position = seek_lub(
+        memory,
+        load(plan, record + PART_ROOT),
+        load(plan, record + PART_HEIGHT),
+        load(state, at + POSITION),
+        limit,
+        load(plan, record + PART_COLUMN),
+        value,
+    )
+    store(state, at + POSITION, position)
+    store(state, STEPS, load(state, STEPS) + 1)
+    return position < limit
+
+
+@inlined
+def part_value(memory, plan, state, part):
+    """The value a part stands at."""
+    record = part_record(plan, part)
+    position = load(state, part_state(state, part) + POSITION)
+    return value_at(memory, load(plan, record + PART_ROOT), load(plan, record + PART_HEIGHT), position, load(plan, record + PART_COLUMN))
+
+
+@inlined
+def leapfrog(memory, plan, state, first, last):
+    """From where the parts stand, the least value all of them have: True and the value, or False and 0 [LFTJ 3.1]."""
+    value = part_value(memory, plan, state, first)
+    agreeing = 1
+    part = first
+    while agreeing < last - first:
+        part = first if part + 1 == last else part + 1
+        if not seek_part(memory, plan, state, part, value):
+            return False, 0
+        found = part_value(memory, plan, state, part)
+        if found == value:
+            agreeing += 1
+        else:
+            value = found
+            agreeing = 1
+    return True, value
+
+
+@compiled
+def meet(memory, plan, state, first, last, value):
+    """Whether every part of a level has `value`; leaves them there."""
+    for part in range(first, last):
+        if not seek_part(memory, plan, state, part, value) or part_value(memory, plan, state, part) != value:
+            return False
+    return True
+
+
+@inlined
+def bind_runs(memory, plan, state, first, last, value):
+    """Note where the run of `value` ends, and give that run to the parts of the next columns as their range."""
+    for part in range(first, last):
+        record = part_record(plan, part)
+        child = load(plan, record + PART_CHILD)
+        if child < 0 and part != first:
+            continue
+        at = part_state(state, part)
+        position = load(state, at + POSITION)
+        end = seek_after(
+            memory,
+            load(plan, record + PART_ROOT),
+            load(plan, record + PART_HEIGHT),
+            position,
+            load(state, at + LIMIT),
+            load(plan, record + PART_COLUMN),
+            value,
+        )
+        store(state, at + RUN_END, end)
+        if child >= 0:
+            below = part_state(state, child)
+            store(state, below + START, position)
+            store(state, below + LIMIT, end)
+
+
+@inlined
+def advance(state, first):
+    """Move the first part behind its present run; False at the end of its range."""
+    at = part_state(state, first)
+    position = load(state, at + RUN_END)
+    store(state, at + POSITION, position)
+    return position < load(state, at + LIMIT)
+
+
+@compiled
+def probe(memory, plan, state, number):
+    """Whether a negated atom has a row that agrees with the bindings on its leading key columns."""
+    record = load(plan, PROBE_TABLE) + number * PROBE_RECORD
+    root = load(plan, record + PROBE_ROOT)
+    height = load(plan, record + PROBE_HEIGHT)
+    if root == 0:
+        return False
+    position = 0
+    end = END
+    column = 0
+    store(state, STEPS, load(state, STEPS) + 1)
+    for number_of_argument in range(load(plan, record + PROBE_FIRST), load(plan, record + PROBE_LAST)):
+        argument = load(plan, ARGUMENT_TABLE) + number_of_argument * ARGUMENT_RECORD
+        level = load(plan, argument)
+        value = load(plan, argument + 1) if level < 0 else load(state, load(state, BINDINGS) + level)
+        position = seek_lub(memory, root, height, position, end, column, value)
+        if position >= end or value_at(memory, root, height, position, column) != value:
+            return False
+        end = seek_after(memory, root, height, position, end, column, value)
+        column += 1
+    return True

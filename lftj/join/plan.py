@@ -1,0 +1,183 @@
+"""From a conjunctive rule to a plan: one level per variable in the chosen order, and what takes part, is computed and is tested at each.
+
+Everything that is not a plain variable becomes a level too, with a computed value: a constant argument stands first, the second occurrence of a
+variable in one atom directly after the first. So the kernel knows one thing only, levels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from lftj.join.order import Choice, Order, OrderSearch, variables_of
+from lftj.join.statistics import Statistics
+from lftj.program.normal_form import Expression, Filter, NegatedAtom, NormalRule, Ref, Value
+from lftj.storage.relation import RelationVersion
+from lftj.types import INT
+
+_ZERO = Value(0, INT)
+
+
+@dataclass
+class Level:
+    """One level. `value` computes it; otherwise the atoms' columns leapfrog. `variable` is None for constants and repeated occurrences."""
+
+    name: str
+    variable: int | None
+    value: Expression | None = None
+    filters: list[Filter] = field(default_factory=list)
+    probes: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class PlannedAtom:
+    """An atom, the key order it reads, and the level of each column of that order."""
+
+    relation: str
+    order: Order
+    levels: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class PlannedProbe:
+    """A negated atom: the key order, and what its leading columns are looked up with."""
+
+    relation: str
+    order: Order
+    args: tuple[Ref | Value, ...]
+
+
+@dataclass(frozen=True)
+class RulePlan:
+    """What the kernel runs for one rule, before it is given trees.
+
+    One row comes out per binding of the levels before `emit_level`; its columns are the levels `outputs`; with `count`, the number of proofs too.
+    """
+
+    rule: NormalRule
+    choice: Choice
+    levels: tuple[Level, ...]
+    atoms: tuple[PlannedAtom, ...]
+    probes: tuple[PlannedProbe, ...]
+    emit_level: int
+    outputs: tuple[int, ...]
+    count: bool
+
+    @property
+    def variable_order(self) -> tuple[str, ...]:
+        """The variables' names in the chosen order."""
+        return tuple(self.rule.variables[v].name for v in self.choice.order)
+
+    def key_orders(self) -> Iterable[tuple[str, Order]]:
+        """The (relation, key order) pairs that the plan reads."""
+        for atom in (*self.atoms, *self.probes):
+            yield atom.relation, atom.order
+
+
+def make_plan(
+    rule: NormalRule,
+    needed: Iterable[int],
+    relations: Mapping[str, RelationVersion],
+    statistics: Statistics,
+    *,
+    count: bool,
+    forced: tuple[str, ...] | None = None,
+) -> RulePlan:
+    """Choose an order and lay out the levels. `needed` are the variables whose values come out, in that order.
+
+    `count`: rows carry the number of proofs; otherwise the search below `emit_level` stops at the first proof. `forced` is a variable order by name.
+    """
+    needed = tuple(needed)
+    search = OrderSearch(rule, lambda name: statistics.of(relations[name]), lambda name: relations[name].orders(), frozenset(needed))
+    choice = search.choose() if forced is None else _forced(rule, forced)
+    levels, place = _levels(rule, choice.order)
+    atoms = tuple(_plan_atom(rule, number, levels, place) for number in range(len(rule.atoms)))
+    _place_computed(rule, levels, place)
+    probes = tuple(_plan_probe(atom, relations[atom.relation]) for atom in rule.negated)
+    for number, atom in enumerate(rule.negated):
+        levels[_last(place, (a for a in atom.args if a is not None))].probes.append(number)
+    for condition in rule.filters:
+        levels[_last(place, (condition.left, condition.right))].filters.append(condition)
+    emit_level = max((place[v] + 1 for v in needed), default=0)
+    return RulePlan(rule, choice, tuple(levels), atoms, probes, emit_level, tuple(place[v] for v in needed), count)
+
+
+def _forced(rule: NormalRule, names: tuple[str, ...]) -> Choice:
+    number = {variable.name: i for i, variable in enumerate(rule.variables)}
+    order = [number[name] for name in names if name in number]
+    order += [v for v in range(len(rule.variables)) if v not in order]
+    return Choice(tuple(order), 0.0, ())
+
+
+def _last(place: Mapping[int, int], expressions: Iterable[Expression]) -> int:
+    """The first level at which all of these have a value."""
+    return max((place[v] for e in expressions for v in variables_of(e)), default=0)
+
+
+def _constants(rule: NormalRule) -> list[Value]:
+    """The constants among the arguments of positive atoms, once per occurrence within an atom; a nullary atom's single stored column counts as the constant 0."""
+    found: list[Value] = []
+    for atom in rule.atoms:
+        mine = [argument for argument in atom.args or (_ZERO,) if isinstance(argument, Value)]
+        for value in mine:
+            # as many levels as the atom that has this constant most often needs
+            missing = sum(_same(other, value) for other in mine) - sum(_same(other, value) for other in found)
+            found += [value] * missing
+    return found
+
+
+def _levels(rule: NormalRule, order: Order) -> tuple[list[Level], dict[int, int]]:
+    """The levels and the level of each variable: constants, then the variables, each followed by its repeated occurrences."""
+    levels = [Level(f"={value.value}", None, value) for value in _constants(rule)]
+    place: dict[int, int] = {}
+    for variable in order:
+        place[variable] = len(levels)
+        name = rule.variables[variable].name
+        levels.append(Level(name, variable))
+        again = max((sum(a == Ref(variable) for a in atom.args) for atom in rule.atoms), default=0)
+        levels += [Level(f"={name}", None, Ref(variable)) for _ in range(again - 1)]
+    if not levels:
+        levels.append(Level("=true", None, _ZERO))
+    return levels, place
+
+
+def _plan_atom(rule: NormalRule, number: int, levels: list[Level], place: Mapping[int, int]) -> PlannedAtom:
+    atom = rule.atoms[number]
+    at: list[tuple[int, int]] = []
+    seen: dict[int, int] = {}
+    for column, argument in enumerate(atom.args or (_ZERO,)):
+        if isinstance(argument, Ref):
+            occurrence = seen.get(argument.variable, 0)
+            seen[argument.variable] = occurrence + 1
+            at.append((place[argument.variable] + occurrence, column))
+        else:
+            taken = {level for level, _ in at}
+            at.append((next(i for i, level in enumerate(levels) if i not in taken and _same(level.value, argument)), column))
+    at.sort()
+    return PlannedAtom(atom.relation, tuple(column for _, column in at), tuple(level for level, _ in at))
+
+
+def _same(left: Expression | None, right: Expression) -> bool:
+    return isinstance(left, Value) and isinstance(right, Value) and left.type == right.type and repr(left.value) == repr(right.value)
+
+
+def _place_computed(rule: NormalRule, levels: list[Level], place: Mapping[int, int]) -> None:
+    """Assignments: the first whose inputs come earlier gives its variable's level a value; any other is a filter at its last level."""
+    for assignment in rule.assignments:
+        level = levels[place[assignment.variable]]
+        inputs = variables_of(assignment.expression)
+        if level.value is None and all(place[v] < place[assignment.variable] for v in inputs):
+            level.value = assignment.expression
+            continue
+        condition = Filter("=", Ref(assignment.variable), assignment.expression)
+        levels[_last(place, (condition.left, condition.right))].filters.append(condition)
+
+
+def _plan_probe(atom: NegatedAtom, relation: RelationVersion) -> PlannedProbe:
+    """Look-up columns first, in whatever order an existing key order has them; else ascending [Subotić 2018: any order of a prefix serves]."""
+    arity = max(1, len(atom.args))
+    args = atom.args or (_ZERO,)
+    bound = frozenset(column for column, argument in enumerate(args) if argument is not None)
+    fitting = (order for order in relation.orders() if frozenset(order[: len(bound)]) == bound)
+    order = next(fitting, (*sorted(bound), *(c for c in range(arity) if c not in bound)))
+    return PlannedProbe(atom.relation, order, tuple(arg for c in order[: len(bound)] if (arg := args[c]) is not None))

@@ -1,0 +1,184 @@
+"""Leapfrog triejoin, driven by a plan [LFTJ 3]: one kernel for every rule.
+
+It enumerates the bindings of the plan's levels in ascending order, depth first, and writes one output row per binding of the levels before EMIT_LEVEL that
+has a proof, with the number of proofs (1 under SHORT_CIRCUIT, where the search stops at the first). It returns DONE, or FULL when the output
+buffer is, or PAUSED when the step budget is used up, or FAILED when an expression has no value; after FULL and PAUSED the same call goes on.
+"""
+
+from __future__ import annotations
+
+from lftj.join.expression_kernels import compute
+from lftj.join.intersect_kernels import finish_level, write_prefix
+from lftj.join.iterator_kernels import advance, bind_runs, leapfrog, meet, open_level, probe
+from lftj.join.layout_kernels import (
+    ADVANCE,
+    BINDINGS,
+    BUDGET,
+    CACHE_READY,
+    CACHE_WORK,
+    CODE_TABLE,
+    DEPTH,
+    DONE,
+    EMIT_LEVEL,
+    FAILED,
+    FAILURE,
+    FILTER_CODE,
+    FILTER_PROBE,
+    FILTER_RECORD,
+    FILTER_TABLE,
+    FULL,
+    LEVEL_FAST,
+    LEVEL_FILTER_FIRST,
+    LEVEL_FILTER_LAST,
+    LEVEL_FIRST,
+    LEVEL_INVARIANT,
+    LEVEL_LAST,
+    LEVEL_RECORD,
+    LEVEL_TABLE,
+    LEVEL_VALUE,
+    LEVELS,
+    OPEN,
+    PAUSED,
+    PHASE,
+    PROOFS,
+    RESUME,
+    ROWS,
+    SHORT_CIRCUIT,
+    STACK,
+    STEPS,
+)
+from scantree.jit import compiled, inlined, load, store
+
+
+@inlined
+def find(memory, plan, state, depth, phase, offsets, text):
+    """The next binding of a level, before its filters: True when there is one, left in the bindings."""
+    level = load(plan, LEVEL_TABLE) + depth * LEVEL_RECORD
+    first, last = load(plan, level + LEVEL_FIRST), load(plan, level + LEVEL_LAST)
+    code = load(plan, level + LEVEL_VALUE)
+    if code >= 0:
+        if phase == ADVANCE or not open_level(state, first, last):
+            return False
+        table = load(plan, CODE_TABLE)
+        value = compute(plan, state, table + code, load(state, BINDINGS), load(state, STACK), offsets, text)
+        if load(state, FAILURE) != 0 or not meet(memory, plan, state, first, last, value):
+            return False
+    else:
+        if not (advance(state, first) if phase == ADVANCE else open_level(state, first, last)):
+            return False
+        found, value = leapfrog(memory, plan, state, first, last)
+        if not found:
+            return False
+    store(state, load(state, BINDINGS) + depth, value)
+    bind_runs(memory, plan, state, first, last, value)
+    return True
+
+
+@compiled
+def passes(memory, plan, state, depth, offsets, text):
+    """Whether the filters of a level hold: comparisons and negated atoms, in the plan's order."""
+    level = load(plan, LEVEL_TABLE) + depth * LEVEL_RECORD
+    for number in range(load(plan, level + LEVEL_FILTER_FIRST), load(plan, level + LEVEL_FILTER_LAST)):
+        at = load(plan, FILTER_TABLE) + number * FILTER_RECORD
+        code = load(plan, at + FILTER_CODE)
+        if code < 0:
+            if probe(memory, plan, state, load(plan, at + FILTER_PROBE)):
+                return False
+        else:
+            table = load(plan, CODE_TABLE)
+            holds = compute(plan, state, table + code, load(state, BINDINGS), load(state, STACK), offsets, text)
+            if holds == 0 or load(state, FAILURE) != 0:
+                return False
+    return True
+
+
+@compiled
+def emit_proofs(plan, state, out):
+    """One output row for the present binding, with its number of proofs."""
+    row = load(state, ROWS)
+    write_prefix(plan, state, out, row, -1)
+    out[out.shape[0] - 1, row] = load(state, PROOFS)
+    store(state, ROWS, row + 1)
+    store(state, PROOFS, 0)
+
+
+@compiled
+def take_last_level(memory, plan, state, phase, cache, out):
+    """Try to do the whole last level at once: 0 not possible, 1 done, 2 `out` is full."""
+    depth = load(plan, LEVELS) - 1
+    level = load(plan, LEVEL_TABLE) + depth * LEVEL_RECORD
+    emitting = load(plan, EMIT_LEVEL) > depth
+    if phase == ADVANCE or load(plan, level + LEVEL_FAST) == 0 or (load(plan, SHORT_CIRCUIT) == 1 and not emitting):
+        return 0
+    first, last = load(plan, level + LEVEL_FIRST), load(plan, level + LEVEL_LAST)
+    if phase == OPEN and not open_level(state, first, last):
+        return 1
+    found, finished = finish_level(
+        memory, plan, state, first, last, load(plan, level + LEVEL_INVARIANT), depth, cache, out, emitting, phase == RESUME
+    )
+    if found < 0:
+        return 0
+    if not emitting:
+        store(state, PROOFS, load(state, PROOFS) + found)
+    return 1 if finished else 2
+
+
+@compiled
+def run(memory, plan, state, offsets, text, cache, out):
+    """Go on from where `state` is until done, full, paused or failed; see the module."""
+    levels = load(plan, LEVELS)
+    emit_level = load(plan, EMIT_LEVEL)
+    depth = load(state, DEPTH)
+    phase = load(state, PHASE)
+    status = DONE
+    while depth >= 0:
+        if load(state, STEPS) >= load(state, BUDGET):
+            status = PAUSED
+            break
+        if phase == ADVANCE and depth == emit_level - 1 and load(state, PROOFS) > 0:
+            if load(state, ROWS) == out.shape[1]:
+                status = FULL
+                break
+            emit_proofs(plan, state, out)
+        if depth == levels - 1:
+            taken = take_last_level(memory, plan, state, phase, cache, out)
+            if taken == 2:
+                phase = RESUME
+                status = FULL
+                break
+            if taken == 1:
+                depth -= 1
+                phase = ADVANCE
+                continue
+        elif depth == levels - 2 and phase == OPEN:
+            store(state, CACHE_READY, 0)
+            store(state, CACHE_WORK, 0)
+        before = load(state, STEPS)
+        found = find(memory, plan, state, depth, phase, offsets, text)
+        if depth == levels - 1:
+            store(state, CACHE_WORK, load(state, CACHE_WORK) + load(state, STEPS) - before)
+        if found and not passes(memory, plan, state, depth, offsets, text):
+            phase = ADVANCE
+            if load(state, FAILURE) == 0:
+                continue
+        if load(state, FAILURE) != 0:
+            status = FAILED
+            break
+        if not found:
+            depth -= 1
+            phase = ADVANCE
+        elif depth + 1 < levels:
+            depth += 1
+            phase = OPEN
+        else:
+            store(state, PROOFS, load(state, PROOFS) + 1)
+            phase = ADVANCE
+            if load(plan, SHORT_CIRCUIT) == 1 and emit_level <= depth:
+                depth = emit_level - 1
+    store(state, DEPTH, depth)
+    store(state, PHASE, phase)
+    if depth < 0 and emit_level == 0 and load(state, PROOFS) > 0:
+        if load(state, ROWS) == out.shape[1]:
+            return FULL
+        emit_proofs(plan, state, out)
+    return status

@@ -1,0 +1,85 @@
+"""Full evaluation of one relation: the rows its rules derive from relations that are up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from lftj.heads.aggregate import AggregateCall, aggregate
+from lftj.heads.support import support_counts
+from lftj.join.context import Context
+from lftj.join.evaluate import Columns, Relations, chunks, evaluate, plan_rule
+from lftj.maintain.functor_rows import functor_rows
+from lftj.program.normal_form import AggregateTerm, FunctorRule, NormalRule, Ref, RelationSchema
+from lftj.storage.delta import no_rows
+from scantree.rows import sort_rows, union
+
+_COMPACT = 4_000_000  # rows gathered before repeated ones are taken out
+
+# Aggregates that no repetition changes: the search may stop at the first proof of each (group, arguments).
+_IDEMPOTENT = frozenset({"min", "max"})
+
+
+def derive(schema: RelationSchema, rules: Iterable[NormalRule | FunctorRule], relations: Relations, context: Context) -> Columns:
+    """The sorted, distinct rows that these rules, all for one relation, derive; stored columns, one of zeros for a nullary relation."""
+    rows = no_rows(schema.arity)
+    for rule in rules:
+        if isinstance(rule, FunctorRule):
+            found = functor_rows(rule, relations, context)
+        elif rule.aggregates:
+            found = _aggregated(rule, relations, context)
+        else:
+            found = projected(rule, relations, context)[0]
+        rows = found if not len(rows[0]) else union(rows, found)
+    return rows
+
+
+def projected(rule: NormalRule, relations: Relations, context: Context) -> tuple[Columns, np.ndarray]:
+    """The distinct head rows of a rule without aggregates, sorted, and how many assignments support each [LFTJ-IVM 2.2]."""
+    head = [term.variable for term in rule.head if isinstance(term, Ref)]
+    needed = tuple(dict.fromkeys(head))
+    # with every variable in the head there is nothing to count: each assignment is its own row [LFTJ-IVM 2.1]
+    count = len(needed) < len(rule.variables)
+    plan = plan_rule(rule, relations, context, needed=needed, count=count)
+    picks = [needed.index(variable) for variable in head]
+    rows: Columns = no_rows(len(head))
+    counts = np.empty(0, np.int64)
+    waiting: list[np.ndarray] = []
+    gathered = 0
+    for piece in chunks(plan, relations, context):
+        waiting.append(piece.copy())
+        gathered += piece.shape[1]
+        if gathered > max(_COMPACT, len(counts)):
+            rows, counts = _compact(rows, counts, waiting, picks)
+            waiting, gathered = [], 0
+    return _compact(rows, counts, waiting, picks)
+
+
+def _compact(rows: Columns, counts: np.ndarray, pieces: Sequence[np.ndarray], picks: list[int]) -> tuple[Columns, np.ndarray]:
+    if not pieces:
+        return rows, counts
+    new = pieces[0] if len(pieces) == 1 else np.concatenate(pieces, axis=1)
+    columns = [new[pick] for pick in picks] or [np.zeros(new.shape[1], np.int64)]
+    if len(counts):
+        columns = [np.concatenate(pair) for pair in zip(rows, columns, strict=True)]
+    return support_counts(columns, np.concatenate((counts, new[-1])) if len(counts) else new[-1])
+
+
+def _aggregated(rule: NormalRule, relations: Relations, context: Context) -> Columns:
+    group = [term.variable for term in rule.head if isinstance(term, Ref)]
+    terms = [term for term in rule.head if isinstance(term, AggregateTerm)]
+    needed = tuple(dict.fromkeys([*group, *(argument.variable for term in terms for argument in term.args)]))
+    count = any(term.function not in _IDEMPOTENT for term in terms)
+    columns, counts = evaluate(rule, relations, context, needed=needed, count=count)
+    place = {variable: columns[i] for i, variable in enumerate(needed)}
+    types = [variable.type for variable in rule.variables]
+    calls = [
+        AggregateCall(term.function, [place[a.variable] for a in term.args], [types[a.variable] for a in term.args], term.type) for term in terms
+    ]
+    group_types = [types[variable] for variable in group]
+    groups, results = aggregate(
+        [place[v] for v in group], calls, counts, context.dictionary, context.user_aggregates, group_types=group_types
+    )
+    group_columns, result_columns = iter(groups), iter(results)
+    return sort_rows([next(result_columns) if isinstance(term, AggregateTerm) else next(group_columns) for term in rule.head])

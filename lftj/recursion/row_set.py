@@ -1,0 +1,157 @@
+"""The rows of one relation during a fixpoint: is a candidate new, and which rows were new in this round.
+
+Deduplication is where closures spend their time: a dense domain gets a bitmap (per leading key, a run of bits: Gustavson's accumulator), a sparse one
+a hash table of packed rows, and one too wide to pack into 62 bits falls back to sorted columns.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lftj.recursion import row_set_kernels as kernels
+from scantree.rows import difference, sort_rows, union
+
+Columns = list[np.ndarray]
+
+_DENSE_BITS = 1 << 28  # 32 MiB of bitmap are cheaper than any hash table
+_DENSE_SHARE = 64  # beyond that, a bitmap at most this many times the rows
+_PACKED_BITS = 62
+_NO_ROOM = 1 << 10
+
+
+class RowSet:
+    """A set of rows of `width` columns. `add` candidates; `take_fresh` gives, sorted, those that were new since the last call."""
+
+    def __init__(self, width: int, lows: np.ndarray, highs: np.ndarray):
+        """`lows` and `highs`: the ranges expected per column; they widen as needed."""
+        self.width = width
+        self.count = 0
+        self._lows = lows.astype(np.int64)
+        self._highs = np.maximum(highs.astype(np.int64), self._lows)
+        self._fresh = np.empty(_NO_ROOM, np.int64)
+        self._fresh_count = 0
+        self._wide: Columns | None = None
+        self._wide_fresh: list[Columns] = []
+        self._bits: np.ndarray | None = None
+        self._slots = np.empty(0, np.int64)
+        self._set_up()
+
+    # ── adding ────────────────────────────────────────────────────────────────────────────────────────────────────────
+    def add(self, rows: np.ndarray, picks: np.ndarray) -> None:
+        """Add candidates: column i of a row is `rows[picks[i]]`. O(n) expected."""
+        if self._wide is not None:
+            self._wide_fresh.append([rows[pick].copy() for pick in picks])
+            return
+        first = 0
+        while first < rows.shape[1]:
+            self._make_room(rows.shape[1] - first)
+            common = (rows, first, picks, self._lows, self._highs, self._strides)
+            if self._bits is not None:
+                first, fresh = kernels.add_dense(*common, self._bits, self._fresh, self._fresh_count)
+            else:
+                first, fresh = kernels.add_sparse(*common, self._slots, self._shift, self._fresh, self._fresh_count)
+            self.count += fresh - self._fresh_count
+            self._fresh_count = fresh
+            if first < rows.shape[1]:
+                self._widen(rows[:, first:], picks)
+                if self._wide is not None:
+                    self.add(rows[:, first:], picks)
+                    return
+
+    def take_fresh(self) -> Columns:
+        """The rows that were new since the last call, sorted."""
+        if self._wide is not None:
+            return self._take_wide()
+        packed = np.sort(self._fresh[: self._fresh_count])
+        self._fresh_count = 0
+        return self._unpack(packed)
+
+    def columns(self) -> Columns:
+        """All rows, sorted."""
+        if self._wide is not None:
+            self._take_wide()
+            return self._wide
+        if self._bits is not None:
+            packed = np.empty(self.count, np.int64)
+            kernels.list_bits(self._bits, packed)
+        else:
+            packed = np.sort(self._slots[self._slots != kernels.EMPTY])
+        return self._unpack(packed)
+
+    # ── how rows are kept ─────────────────────────────────────────────────────────────────────────────────────────────
+    def _set_up(self) -> None:
+        """Strides and an empty table for the present ranges."""
+        spans = [int(high) - int(low) + 1 for low, high in zip(self._lows, self._highs, strict=True)]
+        strides = [1] * self.width
+        for column in range(self.width - 2, -1, -1):
+            strides[column] = strides[column + 1] * spans[column + 1]
+        domain = strides[0] * spans[0]
+        if domain.bit_length() > _PACKED_BITS:
+            self._wide = [np.empty(0, np.int64) for _ in range(self.width)]
+            return
+        self._strides = np.array(strides, np.int64)
+        if domain <= max(_DENSE_BITS, _DENSE_SHARE * self.count):
+            self._bits = np.zeros((domain >> 6) + 1, np.int64)
+            return
+        self._bits = None
+        self._resize(1 << 12)
+
+    def _resize(self, slots: int) -> None:
+        old = self._slots
+        self._shift = 64 - (slots.bit_length() - 1)
+        self._slots = kernels.empty_slots(slots)
+        kernels.rehash(old, self._slots, self._shift)
+
+    def _make_room(self, more: int) -> None:
+        needed = self._fresh_count + more
+        if needed > self._fresh.size:
+            grown = np.empty(max(needed, 2 * self._fresh.size), np.int64)
+            grown[: self._fresh_count] = self._fresh[: self._fresh_count]
+            self._fresh = grown
+        if self._bits is None and 2 * (self.count + more) > self._slots.size:
+            self._resize(1 << (4 * (self.count + more)).bit_length() - 1)
+
+    def _unpack(self, packed: np.ndarray) -> Columns:
+        out = np.empty((self.width, packed.size), np.int64)
+        kernels.unpack(packed, self._lows, self._strides, out)
+        return list(out)
+
+    def _widen(self, rows: np.ndarray, picks: np.ndarray) -> None:
+        """Pack anew with ranges that hold these rows too, and room to spare, so that this happens log-many times."""
+        every, fresh = self.columns(), self.take_fresh()
+        lows, highs = self._lows.copy(), self._highs.copy()
+        kernels.bounds(rows, picks, lows, highs)
+        for column in range(self.width):
+            low, high = int(lows[column]), int(highs[column])
+            spare = (high - low) if high - low < 1 << 40 else 0
+            self._lows[column] = max(low - (spare if low < self._lows[column] else 0), -(1 << 63))
+            self._highs[column] = min(high + (spare if high > self._highs[column] else 0), (1 << 63) - 1)
+        self._slots = np.empty(0, np.int64)
+        self._set_up()
+        if self._wide is not None:
+            self._wide, self._wide_fresh, self._known_fresh = every, [], fresh
+            return
+        self.count = 0
+        every_rows = np.array(every)
+        self.add(every_rows, np.arange(self.width))
+        self._fresh_count = 0
+        self._make_room(len(fresh[0]))
+        packed = sum((column - low) * stride for column, low, stride in zip(fresh, self._lows, self._strides, strict=True))
+        self._fresh[: len(fresh[0])] = packed
+        self._fresh_count = len(fresh[0])
+
+    # ── rows too wide to pack ─────────────────────────────────────────────────────────────────────────────────────────
+    _known_fresh: Columns | None = None
+
+    def _take_wide(self) -> Columns:
+        assert self._wide is not None
+        fresh = self._known_fresh or [np.empty(0, np.int64) for _ in range(self.width)]
+        self._known_fresh = None
+        if self._wide_fresh:
+            candidates = sort_rows([np.concatenate(parts) for parts in zip(*self._wide_fresh, strict=True)])
+            self._wide_fresh = []
+            new = difference(candidates, self._wide)
+            self._wide = union(self._wide, new)
+            fresh = union(fresh, new)
+        self.count = len(self._wide[0])
+        return fresh
