@@ -94,7 +94,7 @@ class ParseError(LftjError, ValueError):
 class ExpressionError(LftjError, TypeError):
     """A Python expression that means nothing in a rule: `and`, `or`, `not`, a chained comparison, a term in the place of a condition."""
 
-    code = "E102"
+    code = "E103"
 
 
 class UnknownNameError(LftjError, KeyError):
