@@ -6,10 +6,11 @@ unbound variables (`safety`). Only what is new is looked at: what the catalog ho
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from lftj.errors import DeclarationError, LftjError, ParseError, ProgramErrors, Span
-from lftj.program.checked import CheckedProgram, CheckedRule, Row
+from lftj.program.checked import CheckedProgram, CheckedRule
 from lftj.program.declarations import declare_all
 from lftj.program.elaborate import Elaborator
 from lftj.program.facts import FactReader
@@ -37,7 +38,7 @@ def check(program: tree.ParsedProgram, catalog: Catalog) -> CheckedProgram:
                 checked, problems = check_rule(clause, catalog)
                 errors += problems
                 rules += [checked] if checked else []
-    catalog, problems = derive(catalog, [rule.rule for rule in rules], reader.rows)
+    catalog, problems = derive(catalog, [rule.rule for rule in rules], reader.places)
     errors += problems
     if errors:
         raise ProgramErrors(sorted(errors, key=_place))
@@ -63,8 +64,11 @@ def check_rule(rule: tree.Rule, catalog: Catalog) -> tuple[CheckedRule | None, l
     return CheckedRule(rule, tuple(elaborator.variables), made, replace(block, local=frozenset())), []
 
 
-def derive(catalog: Catalog, rules: list[tree.Rule], facts: dict[str, list[Row]]) -> tuple[Catalog, list[LftjError]]:
-    """The catalog with these rules and facts counted. A relation with an aggregate head has that one rule and no facts (E163)."""
+def derive(catalog: Catalog, rules: list[tree.Rule], facts: Mapping[str, Span | None]) -> tuple[Catalog, list[LftjError]]:
+    """The catalog with these rules and facts (relations, each with the place of its first fact) counted.
+
+    A relation with an aggregate head has that one rule and no facts: E163 otherwise.
+    """
     derivations = dict(catalog.derivations)
     fact_relations = catalog.fact_relations | facts.keys()
     errors: list[LftjError] = []
@@ -77,9 +81,10 @@ def derive(catalog: Catalog, rules: list[tree.Rule], facts: dict[str, list[Row]]
             elif aggregated and head.relation in fact_relations:
                 errors.append(_shared("facts beside its rule", head, rule))
             derivations[head.relation] = Derivation(known.heads + 1, aggregated or known.aggregated)
-    for name in facts.keys() & {name for name in facts if catalog.aggregated(name)}:
+    for name in filter(catalog.aggregated, facts):
         message = f"`{name}` is defined by an aggregate and cannot have facts too"
-        errors.append(DeclarationError(message, code="E163", hint="put the facts into a relation that the aggregate's body reads"))
+        hint = "put the facts into a relation that the aggregate's body reads"
+        errors.append(DeclarationError(message, code="E163", span=facts[name], hint=hint))
     return replace(catalog, derivations=derivations, fact_relations=fact_relations), errors
 
 

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from lftj.errors import LftjError, StratificationError
+from lftj.errors import StratificationError
 from lftj.program.hidden import explain_hidden
 from lftj.program.normal_form import FunctorRule, NormalRule
 
@@ -20,30 +20,39 @@ class Edge:
     kind: str
 
 
+class CycleError(StratificationError):
+    """A StratificationError that knows the rule at fault: `source` is its id."""
+
+    source: int = 0
+
+
 _CODES = {"negation": "E150", "aggregate": "E151", "functor": "E152"}
 _HINTS = {
     "negation": "let the negated relation not depend on the relation being defined: split it into one that is finished before",
+    "nested": "let what stands inside `!( … )` not depend on the relation being defined; where it compares with a variable from outside, "
+    "add an atom of a finished relation that binds that variable",
     "aggregate": "aggregate in a relation that the cycle does not read, after the recursion is finished",
     "functor": "string functors cannot make values inside a recursion: compute them before it or after it",
 }
 
 
-def cycle_errors(edges: Sequence[Edge], reads: Mapping[str, Iterable[str]], members: set[str]) -> list[LftjError]:
+def cycle_errors(edges: Sequence[Edge], reads: Mapping[str, Iterable[str]], members: set[str]) -> list[CycleError]:
     """One error for each user's rule that has such an edge, with a shortest cycle through it."""
-    found: dict[int, LftjError] = {}
+    found: dict[int, CycleError] = {}
     for edge in edges:
         if edge.rule.source not in found:
             found[edge.rule.source] = _error(edge, _path(edge.relation, edge.rule.relation, reads, members))
     return list(found.values())
 
 
-def _error(edge: Edge, path: list[str]) -> LftjError:
+def _error(edge: Edge, path: list[str]) -> CycleError:
     """`path` leads from the relation that is read back to the one that the rule defines, along what each reads."""
     cycle = shown_cycle([edge.rule.relation, *path], edge.kind)
     what = {"negation": "negation", "aggregate": "an aggregate", "functor": _functor(edge.rule)}[edge.kind]
-    return StratificationError(
-        f"{what} inside a cycle of rules: {cycle}", code=_CODES[edge.kind], span=edge.rule.span, hint=_HINTS[edge.kind]
-    )
+    hint = _HINTS["nested" if "#not" in edge.relation else edge.kind]
+    error = CycleError(f"{what} inside a cycle of rules: {cycle}", code=_CODES[edge.kind], span=edge.rule.span, hint=hint)
+    error.source = edge.rule.source
+    return error
 
 
 def _functor(rule: NormalRule | FunctorRule) -> str:
@@ -56,7 +65,7 @@ def shown_cycle(names: Sequence[str], kind: str) -> str:
     for place, name in enumerate(names):
         shown = explain_hidden(name) if "#" in name else f"`{name}`"
         shown = f"not {shown}" if place == 1 and kind == "negation" and "#" not in name else shown
-        if not parts or parts[-1] != shown:
+        if "#" not in name or not parts or parts[-1] != shown:
             parts.append(shown)
     if "#" in names[0]:  # begin with a relation that the user knows
         start = next((place for place, name in enumerate(names) if "#" not in name), 0)

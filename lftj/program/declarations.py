@@ -27,7 +27,7 @@ def declare_all(clauses: Sequence[tree.Clause], catalog: Catalog) -> tuple[Catal
             relations |= one.declare(schema, clause.span).relations if not problems or clause.name not in relations else {}
         except DeclarationError as error:
             first = seen.get(clause.name)
-            error.hint = f"the first declaration is at {first.span}; {error.hint}" if first and first.span else error.hint
+            error.hint = f"{error.hint}, at {first.span}" if first and first.span else error.hint
             errors.append(error)
         seen.setdefault(clause.name, clause)
     return replace(catalog, relations=relations), errors
@@ -68,10 +68,11 @@ def _with_aliases(aliases: list[tree.TypeAlias], catalog: Catalog) -> tuple[Cata
                 message = f"type `{alias.name}` is defined twice, differently"
                 errors.append(DeclarationError(message, code="E165", span=alias.span, hint="choose another name"))
             known.setdefault(alias.name, base)
-    extended = replace(catalog, aliases=known)
+    extended = replace(catalog, aliases=dict(known))
     for alias in waiting:
         try:
             extended.type(alias.base, alias.span)
         except LftjError as error:
             errors.append(error)
-    return extended, errors
+        known[alias.name] = UNKNOWN
+    return replace(catalog, aliases=known), errors

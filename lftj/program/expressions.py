@@ -164,7 +164,9 @@ class Expressions:
     def _admitted(self, name: str, result: Type | None, *operands: Type) -> Type:
         if result is None:
             shown = " and ".join(dict.fromkeys(map(str, operands)))
-            hint = "convert first, with to_float(…) or to_number(…)" if all(each.numeric for each in operands) else None
+            hint = "convert one side with to_float(…) or to_number(…)" if all(each.numeric for each in operands) else None
+            if any(each.name == "decimal" for each in operands):
+                hint = "decimals of one scale add and subtract; for anything else compute with to_float(to_string(…))"
             raise TypeClashError(f"`{name}` does not take {shown}", code="E132", hint=hint)
         return result
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lftj.errors import LftjError, UnsafeRuleError
+from lftj.errors import LftjError, Span, UnsafeRuleError
 from lftj.program.checked import Row
 from lftj.program.elaborate import Elaborator
 from lftj.program.inference import Inference
@@ -17,10 +17,11 @@ _CLASSES = {"int": int, "str": str, "bool": bool}
 
 
 class FactReader:
-    """Collects the rows of facts in `rows`, by relation, in the order of the text."""
+    """Collects the rows of facts in `rows`, by relation, in the order of the text; `places` has each relation's first fact."""
 
     def __init__(self, catalog: Catalog):
         self.rows: dict[str, list[Row]] = {}
+        self.places: dict[str, Span | None] = {}
         self._catalog = catalog
         self._classes: dict[str, tuple[tuple[type | None, ...], RelationSchema]] = {}
 
@@ -33,7 +34,9 @@ class FactReader:
                 row, problems = self._row(head, fact)
                 errors += problems
             if row is not None:
-                self.rows.setdefault(head.relation, []).append(row)
+                if head.relation not in self.rows:
+                    self.rows[head.relation], self.places[head.relation] = [], head.span
+                self.rows[head.relation].append(row)
         return errors
 
     def _plain_row(self, head: tree.Atom) -> Row | None:

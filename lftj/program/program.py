@@ -12,7 +12,8 @@ from functools import cached_property
 
 from lftj.errors import DeclarationError, LftjError, ProgramErrors, UnknownNameError
 from lftj.program.check import check
-from lftj.program.checked import CheckedRule, Row
+from lftj.program.checked import Row
+from lftj.program.cycles import CycleError
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, StratifiedProgram
 from lftj.program.normalize import NormalizedRule, normalize
 from lftj.program.schema import Catalog, Derivation, UserAggregateSignature
@@ -96,7 +97,10 @@ class Program:
         relations = dict(self.catalog.relations)
         for each in self.sources.values():
             relations.update((schema.name, schema) for schema in each.normal.hidden)
-        return stratify(relations, self.rules)
-
-
-__all__ = ["CheckedRule", "Program", "SourceRule"]
+        try:
+            return stratify(relations, self.rules)
+        except ProgramErrors as problems:
+            for error in problems.errors:
+                if isinstance(error, CycleError) and error.span is None:
+                    error.message += f", in the rule  {self.rule(error.source)}"
+            raise

@@ -29,7 +29,9 @@ PLACES: dict[str, tuple[str, str]] = {
 def unsafe_variables(rule: tree.Rule) -> list[UnsafeRuleError]:
     """One error for each variable that nothing binds, in the order of the text."""
     check = _Check(rule)
-    return sorted(check.errors.values(), key=lambda error: (error.span.line, error.span.column) if error.span else (0, 0))
+    # `n = x + 1` with `x` unbound leaves `n` unbound too: one of the two is the mistake.
+    causes = [error for name, error in check.errors.items() if name not in check.follow] or list(check.errors.values())
+    return sorted(causes, key=lambda error: (error.span.line, error.span.column) if error.span else (0, 0))
 
 
 # ── what binds ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -64,12 +66,17 @@ def _computable(term: tree.Term, bound: Names, visible: Names) -> bool:
     return term_names(term).keys() | shared <= bound
 
 
+def _constant(term: tree.Term) -> bool:
+    return not term_names(term) and not term_aggregates(term)
+
+
 # ── what asks ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 class _Check:
-    """Walks a rule and keeps the first error of each variable."""
+    """Walks a rule and keeps the first error of each variable; `follow` would be bound if other variables were."""
 
     def __init__(self, rule: tree.Rule):
         self.errors: dict[str, UnsafeRuleError] = {}
+        self.follow: set[str] = set()
         head_names = {name for head in rule.heads for term in head.terms for name in term_names(term)}
         visible = frozenset(head_names | direct_names(rule.body.literals).keys())
         bound = self._body(rule.body.literals, frozenset(), visible)
@@ -91,8 +98,10 @@ class _Check:
                         self._ask(term, bound, visible, "expression", f"in an expression in `{literal.relation}`", literal.span)
             case tree.Comparison():
                 where = "in a comparison" if literal.operator in ("=", "!=", "<", "<=", ">", ">=") else f"in `{literal.operator}`"
-                for term in (literal.left, literal.right):
+                for term, other in ((literal.left, literal.right), (literal.right, literal.left)):
                     self._ask(term, bound, visible, "comparison", where, literal.span)
+                    if literal.operator == "=" and isinstance(term, tree.Variable) and not _constant(other):
+                        self.follow |= {term.name} - term_names(other).keys()
             case tree.Negation():
                 self._negation(literal, bound, visible)
             case tree.Disjunction():

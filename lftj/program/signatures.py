@@ -130,8 +130,10 @@ def constant_hint(value: object, expected: Type) -> str | None:
         return f'write decimal("{value}")'
     if expected.name == "str":
         return f'write it in quotes: "{value}"'
-    if expected.name == "int" and isinstance(value, float) and value.is_integer():
-        return f"write {int(value)}"
+    if expected.name == "int" and isinstance(value, float):
+        return f"write {int(value)}" if value.is_integer() else "int and float do not mix: write an integer, or to_float(…) around the ints"
+    if expected.name in ("int", "float") and isinstance(value, str):
+        return f"write {value} without quotes" if value.isdecimal() else f"write a number, or declare the column str where it is {expected}"
     return None
 
 

@@ -1,0 +1,91 @@
+"""Evaluates a stratified program over Python sets, straight from the meaning of the normal form: slow, short, and free of plans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from lftj.program import arithmetic, functors
+from lftj.program.normal_form import AggregateTerm, Expression, FunctorRule, NormalRule, Ref, StratifiedProgram, Value
+from tests.reference.aggregates import fold
+
+Row = tuple[object, ...]
+Relations = dict[str, set[Row]]
+Env = dict[int, object]
+
+
+def evaluate_normal(program: StratifiedProgram, facts: Mapping[str, Iterable[Row]]) -> Relations:
+    """All relations: those given, and those that the strata derive."""
+    relations: Relations = {name: set() for name in program.relations}
+    relations.update({name: set(map(tuple, rows)) for name, rows in facts.items()})
+    for stratum in program.strata:
+        size = -1
+        while size != (size := sum(len(relations[name]) for name in stratum.relations)):
+            for rule in stratum.rules:
+                relations[rule.relation] |= derive(rule, relations)
+    return relations
+
+
+def derive(rule: NormalRule | FunctorRule, relations: Relations) -> set[Row]:
+    """The rows that one rule gives now."""
+    if isinstance(rule, FunctorRule):
+        results = {row: functors.call(rule.functor, row) for row in relations[rule.domain]}
+        return {(*row, result) for row, result in results.items()} if rule.result is not None else {row for row in results if results[row]}
+    groups: dict[Row, list[Env]] = {}
+    for env in assignments(rule, relations):
+        key = tuple(env[term.variable] for term in rule.head if isinstance(term, Ref))
+        groups.setdefault(key, []).append(env)
+    return {_row(rule, key, envs) for key, envs in groups.items()}
+
+
+def assignments(rule: NormalRule, relations: Relations) -> list[Env]:
+    """The distinct satisfying assignments of all variables."""
+    envs: list[Env] = [{}]
+    for atom in rule.atoms:
+        envs = [found for env in envs for row in relations[atom.relation] if (found := _match(atom.args, row, env)) is not None]
+    waiting = list(rule.assignments)
+    while waiting:
+        ready = next(each for each in waiting if all(_has(env, each.expression) for env in envs))
+        waiting.remove(ready)
+        envs = [{**env, ready.variable: value} for env, value in ((env, value_of(ready.expression, env)) for env in envs)
+                if env.get(ready.variable, value) == value]  # fmt: skip
+    envs = [env for env in envs if all(arithmetic.holds(t.operator, value_of(t.left, env), value_of(t.right, env)) for t in rule.filters)]
+    for atom in rule.negated:
+        envs = [env for env in envs if all(_match(atom.args, row, env) is None for row in relations[atom.relation])]
+    assert all(len(env) == len(rule.variables) for env in envs)
+    return list({tuple(sorted(env.items())): env for env in envs}.values())
+
+
+def value_of(expression: Expression, env: Env) -> object:
+    """The value of an expression under bindings."""
+    if isinstance(expression, Ref):
+        return env[expression.variable]
+    if isinstance(expression, Value):
+        return expression.value
+    return arithmetic.evaluate(expression.operator, tuple(value_of(arg, env) for arg in expression.args), expression.type)
+
+
+def _has(env: Env, expression: Expression) -> bool:
+    if isinstance(expression, Ref):
+        return expression.variable in env
+    return isinstance(expression, Value) or all(_has(env, arg) for arg in expression.args)
+
+
+def _match(args: tuple[Ref | Value | None, ...], row: Row, env: Env) -> Env | None:
+    found = dict(env)
+    for arg, value in zip(args, row, strict=True):
+        if isinstance(arg, Ref):
+            if found.setdefault(arg.variable, value) != value:
+                return None
+        elif arg is not None and arg.value != value:
+            return None
+    return found
+
+
+def _row(rule: NormalRule, key: Row, envs: list[Env]) -> Row:
+    plain, row = iter(key), []
+    for term in rule.head:
+        if isinstance(term, AggregateTerm):
+            row.append(fold(term.function, [tuple(env[arg.variable] for arg in term.args) for env in envs], {}))  # type: ignore[misc]
+        else:
+            row.append(next(plain))
+    return tuple(row)
