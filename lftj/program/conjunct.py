@@ -115,7 +115,7 @@ class RuleMaker:
         expression = self._expression(expression)
         if isinstance(expression, Ref):
             return expression
-        self._variables.append(RuleVariable(f"_{len(self._variables)}", expression.type))
+        self._variables.append(RuleVariable("_", expression.type))
         made = Ref(len(self._variables) - 1)
         self._equations.append(Filter("=", made, expression))
         return made

@@ -92,30 +92,24 @@ class Lowering(Agenda):
     def _functor(self, call: FunctorCall, conjunct: Conjunct) -> CheckedAtom:
         """The hidden relation of the functor over the arguments that occur, as an atom that binds its result."""
         wanted = of_expressions(call.args)
-        needed = slice_for(wanted, conjunct.positive, self.heads)
-        body = Conjunct(needed)
-        if call.functor in PARTIAL:
-            body = _with_tests(needed, conjunct, self.heads)
+        body = _all_but(self.heads, conjunct, wanted) if call.functor in PARTIAL else None
+        if body is None:
+            body = Conjunct(slice_for(wanted, conjunct.positive, self.heads))
         domain = self.hidden.define("in", call.args, [body], self.variables)
         assert domain is not None, "one conjunction makes one rule"
         name = self.hidden.define_functor(call.functor, domain, call.types, call.result_type)
         return CheckedAtom(name, call.args if call.result is None else (*call.args, Ref(call.result)))
 
 
-def _with_tests(needed: list[CheckedLiteral], conjunct: Conjunct, heads: Collection[str]) -> Conjunct:
-    """These literals, and all others of the conjunction that say something about their variables alone, through functors too."""
-    about = of_literals(needed)
-    positive = [each for each in conjunct.positive if each in needed or _says_of(each, about, heads)]
-    about = of_literals(positive)
-    negated = [each for each in conjunct.negated if of_literal(each) <= about and each.relation not in heads]
-    return Conjunct(positive, negated, [each for each in conjunct.filters if of_literal(each) <= about])
-
-
-def _says_of(literal: CheckedLiteral, about: Variables, heads: Collection[str]) -> bool:
-    """True for atoms and equations of these variables and for functors of them, but for `heads`, which would close a cycle."""
-    if isinstance(literal, CheckedAtom) and "#" in literal.relation:
-        return of_expressions(literal.args[:-1]) <= about
-    return of_literal(literal) <= about and not (isinstance(literal, CheckedAtom) and literal.relation in heads)
+def _all_but(heads: Collection[str], conjunct: Conjunct, wanted: Variables) -> Conjunct | None:
+    """The conjunction without atoms of `heads`, which would close a cycle; None if these are what binds the `wanted` variables."""
+    positive = [each for each in conjunct.positive if not (isinstance(each, CheckedAtom) and each.relation in heads)]
+    bound = bound_by(positive)
+    if not wanted <= bound:
+        return None
+    positive = [each for each in positive if of_literal(each) <= bound]
+    negated = [each for each in conjunct.negated if of_literal(each) <= bound and each.relation not in heads]
+    return Conjunct(positive, negated, [each for each in conjunct.filters if of_literal(each) <= bound])
 
 
 def refs(variables: Iterable[int]) -> tuple[Expression, ...]:

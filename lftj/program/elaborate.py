@@ -147,7 +147,7 @@ class Elaborator(Expressions):
         type = aggregate_type(function, argument)
         if type is None:
             raise TypeClashError(f"`{function}` does not take {argument}", code="E132", hint="sum and mean take int, float and decimal")
-        result = self.new_variable(f"_{function}", type)
+        result = self.new_variable("_", type)
         self.literals.append(CheckedAggregate(function, target, block, result, type))
         return Ref(result)
 

@@ -193,7 +193,7 @@ class Expressions:
         if all(isinstance(arg, Value) for arg in given):
             return Value(functors.call(name, tuple(arg.value for arg in given if isinstance(arg, Value))), known.result or BOOL)
         types = tuple(self.type_of(arg) for arg in given)
-        result = None if known.result is None else self.new_variable(f"_{name}", known.result)
+        result = None if known.result is None else self.new_variable("_", known.result)
         self.literals.append(FunctorCall(name, given, types, result, known.result))
         return None if result is None else Ref(result)
 

@@ -28,8 +28,7 @@ class HiddenRelations:
         rules = list(dict.fromkeys(rules))
         if not rules:
             return None
-        types = [_column(term, rules[0]) for term in head_of(rules[0])]
-        return self._relation(kind, rules, types)
+        return self._relation(kind, rules, [_column(place, term, rules[0]) for place, term in enumerate(rules[0].head)])
 
     def define_functor(self, functor: str, domain: str, types: tuple[Type, ...], result: Type | None) -> str:
         """The relation of the rows of `domain` with the functor's result, or of those where a predicate holds."""
@@ -48,17 +47,13 @@ class HiddenRelations:
         return self._known[known]
 
 
-def head_of(rule: NormalRule) -> tuple[Ref | AggregateTerm, ...]:
-    """The head terms of a rule."""
-    return rule.head
-
-
-def _column(term: Ref | AggregateTerm, rule: NormalRule) -> tuple[str, Type]:
-    """Name and type of the column that a head term fills: its variable's, or the aggregate's."""
+def _column(place: int, term: Ref | AggregateTerm, rule: NormalRule) -> tuple[str, Type]:
+    """Name and type of the column that a head term fills: its variable's name where that is the user's and new, else its place."""
     if isinstance(term, AggregateTerm):
-        return term.function, term.type
+        return f"_{place}", term.type
     variable = rule.variables[term.variable]
-    return variable.name, variable.type
+    repeated = term in rule.head[:place] or variable.name.startswith("_")
+    return f"_{place}" if repeated else variable.name, variable.type
 
 
 def explain_hidden(name: str) -> str:

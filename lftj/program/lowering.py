@@ -69,7 +69,7 @@ class Agenda:
 
     def new_variable(self, type: Type) -> Ref:
         """One more variable."""
-        self.variables.append(RuleVariable(f"_{len(self.variables)}", type))
+        self.variables.append(RuleVariable("_", type))
         return Ref(len(self.variables) - 1)
 
     # ── plain literals ────────────────────────────────────────────────────────────────────────────────────────────────

@@ -58,17 +58,3 @@ def strict_edges(rules: Iterable[AnyRule], members: set[str]) -> list[Edge]:
         if rule.aggregates:
             edges += [Edge(rule, atom.relation, "aggregate") for atom in rule.atoms if atom.relation in members]
     return edges
-
-
-def describe_strata(program: StratifiedProgram) -> str:
-    """A listing: one line per stratum with its relations, its number of rules, and whether it is recursive."""
-    lines: list[str] = []
-    for number, stratum in enumerate(program.strata, 1):
-        shown = [name for name in stratum.relations if not program.relations[name].hidden]
-        hidden = len(stratum.relations) - len(shown)
-        names = ", ".join(shown) or "(auxiliary)"
-        more = f" and {hidden} auxiliary" if hidden and shown else ""
-        count = len(stratum.rules)
-        kind = ", recursive" if stratum.recursive else ""
-        lines.append(f"{number:>4}  {names}{more}: {count} rule{'s' if count != 1 else ''}{kind}")
-    return "\n".join(lines) if lines else "no rules"
