@@ -75,6 +75,14 @@ def _divide(left: Any, right: Any) -> Any:
     return quotient if (left < 0) == (right < 0) else -quotient
 
 
+def _remainder(left: Any, right: Any) -> Any:
+    if isinstance(left, float):
+        if right == 0.0:
+            raise ZeroDivisionError
+        return math.fmod(left, right)
+    return left - right * _divide(left, right)
+
+
 def _power(base: Any, exponent: Any) -> Any:
     if isinstance(base, float):
         return base**exponent
@@ -100,7 +108,7 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "-": _subtract,
     "*": lambda left, right: left * right,
     "/": _divide,
-    "%": lambda left, right: left - right * _divide(left, right),
+    "%": _remainder,
     "^": _power,
     "neg": lambda value: -value,
     "min": min,

@@ -29,8 +29,8 @@ class CycleError(StratificationError):
 _CODES = {"negation": "E150", "aggregate": "E151", "functor": "E152"}
 _HINTS = {
     "negation": "let the negated relation not depend on the relation being defined: split it into one that is finished before",
-    "nested": "let what stands inside `!( … )` not depend on the relation being defined; where it compares with a variable from outside, "
-    "add an atom of a finished relation that binds that variable",
+    "nested": "what stands inside must not depend on the relation being defined: read finished relations only, and bind each variable "
+    "from outside by one of these, inside",
     "aggregate": "aggregate in a relation that the cycle does not read, after the recursion is finished",
     "functor": "string functors cannot make values inside a recursion: compute them before it or after it",
 }
@@ -49,7 +49,8 @@ def _error(edge: Edge, path: list[str]) -> CycleError:
     """`path` leads from the relation that is read back to the one that the rule defines, along what each reads."""
     cycle = shown_cycle([edge.rule.relation, *path], edge.kind)
     what = {"negation": "negation", "aggregate": "an aggregate", "functor": _functor(edge.rule)}[edge.kind]
-    hint = _HINTS["nested" if "#not" in edge.relation else edge.kind]
+    nested = edge.kind != "functor" and ("#" in edge.relation or "#" in edge.rule.relation)
+    hint = _HINTS["nested" if nested else edge.kind]
     error = CycleError(f"{what} inside a cycle of rules: {cycle}", code=_CODES[edge.kind], span=edge.rule.span, hint=hint)
     error.source = edge.rule.source
     return error

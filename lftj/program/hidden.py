@@ -56,10 +56,18 @@ def _column(place: int, term: Ref | AggregateTerm, rule: NormalRule) -> tuple[st
     return f"_{place}" if repeated else variable.name, variable.type
 
 
+AGGREGATES = ("count", "sum", "min", "max", "mean")
+
+
+def of_aggregate(name: str) -> bool:
+    """True for the hidden relation of a body aggregate."""
+    return name.partition("#")[2].rstrip("0123456789") in AGGREGATES
+
+
 def explain_hidden(name: str) -> str:
     """What a hidden relation stands for, in the words of the rule it comes from."""
     kind = name.partition("#")[2].rstrip("0123456789")
     words = {"not": "`!( … )`", "or": "`( … ; … )`", "in": "the values given to a functor or an aggregate"}
-    if kind in ("count", "sum", "min", "max", "mean"):
+    if kind in AGGREGATES:
         return f"the aggregate `{kind}`"
     return words.get(kind, f"the functor `{kind}`")

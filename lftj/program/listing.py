@@ -18,7 +18,7 @@ from lftj.program.normal_form import (
 from lftj.syntax.constants import print_constant
 
 
-def list_strata(program: StratifiedProgram) -> str:
+def describe_strata(program: StratifiedProgram) -> str:
     """One line per stratum: its relations, its number of rules, and whether it is recursive."""
     lines = [f"{number:>4}  {stratum_line(stratum)}" for number, stratum in enumerate(program.strata, 1)]
     return "\n".join(lines) if lines else "no rules"

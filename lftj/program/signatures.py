@@ -2,8 +2,7 @@
 
 | operator                     | operands                         | result                        |
 |------------------------------|----------------------------------|-------------------------------|
-| `+ - * / ^`, unary `-`       | two ints or two floats           | the same                      |
-| `%`                          | two ints                         | int                           |
+| `+ - * / % ^`, unary `-`     | two ints or two floats           | the same                      |
 | `+ -`, unary `-`             | two decimals of one scale        | decimal of that scale         |
 | `-`                          | two dates / two timestamps       | int: days / microseconds      |
 | `+ -`                        | date and int / timestamp and int | date / timestamp              |
@@ -80,7 +79,7 @@ def result_type(operator: str, left: Type, right: Type) -> Type | None:
     if left == INT:
         return INT if operator in ARITHMETIC or operator in BITWISE else None
     if left == FLOAT:
-        return FLOAT if operator in "+-*/^" else None
+        return FLOAT if operator in ARITHMETIC else None
     if left.name == "decimal":
         return decimal(MAX_DECIMAL_PRECISION, left.scale or 0) if operator in "+-" else None
     return None

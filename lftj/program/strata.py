@@ -13,7 +13,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from lftj.errors import LftjError, ProgramErrors
 from lftj.program.components import components
 from lftj.program.cycles import Edge, cycle_errors
+from lftj.program.hidden import of_aggregate
+from lftj.program.listing import describe_strata
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, StratifiedProgram, Stratum
+
+__all__ = ["describe_strata", "stratify"]
 
 AnyRule = NormalRule | FunctorRule
 
@@ -54,7 +58,9 @@ def strict_edges(rules: Iterable[AnyRule], members: set[str]) -> list[Edge]:
         if isinstance(rule, FunctorRule):
             edges += [Edge(rule, rule.domain, "functor")] if rule.domain in members else []
             continue
-        edges += [Edge(rule, atom.relation, "negation") for atom in rule.negated if atom.relation in members]
+        for atom in rule.negated:
+            if atom.relation in members:
+                edges.append(Edge(rule, atom.relation, "aggregate" if of_aggregate(atom.relation) else "negation"))
         if rule.aggregates:
             edges += [Edge(rule, atom.relation, "aggregate") for atom in rule.atoms if atom.relation in members]
     return edges
