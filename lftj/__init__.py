@@ -94,17 +94,17 @@ if TYPE_CHECKING:
     from lftj.workspace import connect as connect
 
 _NAMES = {
-    "errors": "ArityError DeclarationError ExpressionError FileMissingError FrameError KeyViolationError LftjError LimitError MissingRowError "
-    "NullValueError ParseError ProgramErrors Span StratificationError TransactionError TypeClashError UnknownNameError UnsafeRuleError "
-    "ValueRangeError ValueTypeError",
+    "errors": "ArityError DeclarationError ExpressionError FileMissingError FrameError KeyViolationError LftjError LimitError "
+    "MissingRowError NullValueError ParseError ProgramErrors Span StratificationError TransactionError TypeClashError UnknownNameError "
+    "UnsafeRuleError ValueRangeError ValueTypeError",
     "explain.plan": "PlanReport",
     "handles": "Relation RuleHandle",
     "heads.user": "UserAggregate",
     "result": "Result",
     "snapshot": "Snapshot",
     "subscription": "Subscription",
-    "syntax.builder": "Expression Formula Predicate Var _ agg aggregate band bnot bor bshl bshr bshru bxor cat concat contains count land lnot "
-    "lor match max_ mean min_ rule strlen substr sum_ to_float to_number to_string vars",
+    "syntax.builder": "Expression Formula Predicate Var _ agg aggregate band bnot bor bshl bshr bshru bxor cat concat contains count "
+    "land lnot lor match max_ mean min_ rule strlen substr sum_ to_float to_number to_string vars",
     "transaction": "Transaction",
     "types": "BOOL DATE FLOAT INT STR TIMESTAMP Type decimal",
     "verify": "Discrepancy",

@@ -64,14 +64,14 @@ class Draft:
         """See `Transaction.insert`; `strict`: a row that is there is an error."""
         schema, rows = self._read(relation, data, options)
         if strict:
-            self._refuse(schema, rows, True, "is already there", "E311", 'existing="ignore"')
+            self._refuse(schema, rows, True, "already there", "E311", 'existing="ignore"')
         self.staging(schema.name).add("insert", rows)
 
     def delete(self, relation: str | Predicate, data: object, strict: bool, options: dict[str, Any]) -> None:
         """See `Transaction.delete`; `strict`: a row that is not there is an error."""
         schema, rows = self._read(relation, data, options)
         if strict:
-            self._refuse(schema, rows, False, "is not there", "E310", 'missing="ignore"')
+            self._refuse(schema, rows, False, "not there", "E310", 'missing="ignore"')
         self.staging(schema.name).add("delete", rows)
 
     def upsert(self, relation: str | Predicate, data: object, options: dict[str, Any]) -> None:
@@ -83,11 +83,16 @@ class Draft:
         self.staging(schema.name).add("upsert", rows)
 
     def _read(self, relation: str | Predicate, data: object, options: dict[str, Any]) -> tuple[RelationSchema, Columns]:
+        schema = self.writable(relation)
+        return schema, self.coded(schema, data, options)
+
+    def writable(self, relation: str | Predicate) -> RelationSchema:
+        """The schema of a relation that takes rows of its own. Raises TransactionError (E321) for a view."""
         schema = self.schema(relation)
         if schema.name in self._views:
             hint = "change what its rules read, or declare it with ws.relation(…) to give it rows of its own"
             raise TransactionError(f"`{schema.name}` is a view: its rows come from its rules", code="E321", hint=hint)
-        return schema, self.coded(schema, data, options)
+        return schema
 
     def coded(self, schema: RelationSchema, data: object, options: dict[str, Any]) -> Columns:
         """The data as code columns, as stored."""
@@ -103,7 +108,7 @@ class Draft:
         first = [column[offends][:_SHOWN] for column in distinct]
         shown = frames.to_tuples([type for _, type in schema.columns], first, self._engine.dictionary) if schema.arity else [()]
         more = f" and {count - _SHOWN} more" if count > _SHOWN else ""
-        message = f"relation `{schema.name}`: {', '.join(map(str, shown))}{more} {what}"
+        message = f"relation `{schema.name}`: {', '.join(map(str, shown))}{more} {'is' if count == 1 else 'are'} {what}"
         raise MissingRowError(message, code=code, hint=f"write {remedy} to pass over such rows")
 
     # ── the program ───────────────────────────────────────────────────────────────────────────────────────────────────

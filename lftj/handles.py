@@ -61,7 +61,8 @@ class RuleHandle:
         if self.facts is None:
             return str(self.rule)
         name, columns = self.facts
-        return f"{len(columns[0])} facts of {name}"
+        count = len(columns[0])
+        return f"{count} fact{'s' if count != 1 else ''} of {name}"
 
     def __repr__(self) -> str:
         return f"<RuleHandle {self}>"

@@ -71,7 +71,7 @@ class Transaction:
     def delete_where(self, relation: RelationOrName, **values: object) -> int:
         """Delete all rows that have these values in these columns; returns how many. O(n)."""
         draft = self._open()
-        schema = draft.schema(relation)
+        schema = draft.writable(relation)
         names = [column for column, _ in schema.columns]
         if unknown := [name for name in values if name not in names]:
             hint = f"its columns are {', '.join(names)}"
