@@ -37,7 +37,10 @@ def show(report: Report, console: Console) -> None:
         table.add_row(figure.name, _number(figure.value), bar.unit, str(bar), bar.kind, figure.verdict(report.full_size))
     console.print(table)
     for entry in report.detail:
-        console.print("  " + ", ".join(f"{key} {_number(value) if isinstance(value, float) else value}" for key, value in entry.items()))
+        console.print(
+            "  " + ", ".join(f"{key} {_number(value) if isinstance(value, float) else value}" for key, value in entry.items()),
+            soft_wrap=True,
+        )
 
 
 def main(words: list[str] | None = None) -> int:

@@ -30,7 +30,7 @@ class Engine:
     """A workspace with the two-column relation `edge`. `evaluate` is what the clock measures: one commit that adds rules."""
 
     def __init__(self, edges: Sequence[np.ndarray]):
-        self.workspace = lftj.connect(threads=1)
+        self.workspace = lftj.connect()
         edge = self.workspace.relation("edge", {"x": int, "y": int})
         self.workspace.load(edge, pa.table({"x": edges[0], "y": edges[1]}))
 

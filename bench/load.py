@@ -27,7 +27,7 @@ def _write(path: Path, rows: int) -> None:
 
 def _ours(path: Path, probe: int) -> tuple[lftj.Workspace, int]:
     """Load, then answer one query, which proves that the relation can be queried."""
-    workspace = lftj.connect(threads=1)
+    workspace = lftj.connect()
     pair = workspace.relation("pair", {"x": int, "y": int})
     workspace.load(pair, path)
     (y,) = lftj.vars("y")

@@ -76,7 +76,7 @@ def _seconds_of(workspace: lftj.Workspace, texts: list[str]) -> float:
 
 
 def _extra_rules(report: Report) -> None:
-    workspace = lftj.connect(threads=1)
+    workspace = lftj.connect()
     workspace.load(workspace.relation("edge", {"x": int, "y": int}), EDGES)
     first, extra = len(SHAPES), EXTRA_RULES[report.size]
     _seconds_of(workspace, [_shape(number) for number in range(first)])

@@ -13,7 +13,7 @@ from bench.clock import median_ms
 from bench.figure import Report, require_equal
 from scantree.tree import Arena, Tree
 
-ROWS = {"s": 10_000, "m": 1_000_000, "l": 10_000_000}
+ROWS = {"s": 50_000, "m": 1_000_000, "l": 10_000_000}
 SMALLER = 100
 COMMITS = 200
 CHANGES = 10  # rows between the two versions that are compared
@@ -36,7 +36,7 @@ class Commits:
 
     def __init__(self, rows: int):
         self.x, self.y = _rows(rows)
-        self.workspace = lftj.connect(threads=1)
+        self.workspace = lftj.connect()
         self.pair = self.workspace.relation("pair", {"x": int, "y": int})
         self.workspace.load(self.pair, pa.table({"x": self.x, "y": self.y}))
 
