@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 _slow_is_fine = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 settings.register_profile("ci", max_examples=50, derandomize=True, deadline=None, database=None, suppress_health_check=_slow_is_fine)
 settings.register_profile("deep", max_examples=2000, deadline=None, print_blob=True, suppress_health_check=_slow_is_fine)
+settings.register_profile("quick", max_examples=100, deadline=None, database=None, phases=[Phase.explicit, Phase.generate])
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from hypothesis import strategies as st
 
 from lftj.syntax import tree
+from tests.reference.bodies import direct
 from tests.strategies.schemas import COST, Spec, values
 from tests.strategies.terms import Draw, Typed, comparison, expression, of_type
 
@@ -37,7 +38,11 @@ SQL_FEATURES = ("comparison", "assignment", "negation", "nested", "aggregate")
 
 @dataclass
 class BodyDrawer:
-    """Draws the literals of one body. `positive` relations may be read; `complete` ones may be negated and aggregated as well."""
+    """Draws the literals of one body. `positive` relations may be read; `complete` ones may be negated and aggregated as well.
+
+    `recursive`: without functors on strings, and nested bodies bind all variables they mention, since the engine computes both in strata
+    of their own, which cannot read the relation being defined.
+    """
 
     draw: Draw
     positive: Sequence[Spec]
@@ -45,6 +50,7 @@ class BodyDrawer:
     features: Sequence[str] = FEATURES
     bound: Typed = field(default_factory=dict)
     disjunctions: int = 0
+    recursive: bool = False
 
     def body(self, max_atoms: int = 3, max_extras: int = 2) -> tree.Body:
         """One to `max_atoms` atoms, then other literals over what they bind, all shuffled."""
@@ -71,16 +77,15 @@ class BodyDrawer:
     def _extra(self, feature: str) -> list[tree.Literal]:
         match feature:
             case "comparison":
-                return [comparison(self.draw, self.bound)] if self.bound else []
+                return [comparison(self.draw, self.bound, functors=not self.recursive)] if self.bound else []
             case "assignment":
                 return [self._assignment()]
             case "negation":
                 spec = self.draw(st.sampled_from(self.complete))
-                return [
-                    tree.Negation(tree.Body((tree.Atom(spec.name, tuple(self._argument(each, (), new=False) for each in spec.types)),)))
-                ]
+                terms = [self._argument(each, (), new=False) for each in spec.types]
+                return [tree.Negation(tree.Body((spec.atom(terms),)))]
             case "nested":
-                return [tree.Negation(self._inner()[0])]
+                return [tree.Negation(self._inner(least=2)[0])]
             case "disjunction":
                 return [self._disjunction()]
             case "aggregate":
@@ -96,13 +101,17 @@ class BodyDrawer:
         self.bound[name] = type_
         return tree.Comparison("=", tree.Variable(name), value)
 
-    def _inner(self, names: Mapping[str, tuple[str, ...]] = LOCAL) -> tuple[tree.Body, Typed]:
-        """A nested body over bound variables and ones of its own, and what is bound inside it."""
+    def _inner(self, names: Mapping[str, tuple[str, ...]] = LOCAL, least: int = 1) -> tuple[tree.Body, Typed]:
+        """A nested body over bound variables and ones of its own, and what is bound inside it.
+
+        One atom alone under a negation must not have variables of its own, so there `least` is 2.
+        """
         inner = BodyDrawer(self.draw, self.complete, self.complete, self.features, dict(self.bound))
         mixed = {type_: (*names[type_], *of_type(self.bound, type_)) for type_ in names}
-        literals: list[tree.Literal] = [inner.atom(self.complete, mixed) for _ in range(self.draw(st.integers(1, 2)))]
-        if inner.bound and self.draw(st.booleans()):
-            literals.append(comparison(self.draw, inner.bound, computed=False))
+        literals: list[tree.Literal] = [inner.atom(self.complete, mixed) for _ in range(self.draw(st.integers(least, 2)))]
+        own = {name: inner.bound[name] for name in direct(literals)} if self.recursive else inner.bound
+        if own and self.draw(st.booleans()):
+            literals.append(comparison(self.draw, own, computed=False))
         return tree.Body(tuple(literals)), inner.bound
 
     def _disjunction(self) -> tree.Disjunction:
@@ -126,7 +135,7 @@ class BodyDrawer:
             args: list[tree.Term] = [tree.Variable(shared) if column == place else tree.Wildcard() for column in range(len(spec.types))]
             literals.append(spec.atom(args))
         elif shared:
-            literals.append(tree.Comparison("=", tree.Variable(shared), expression(self.draw, inside, "int")))
+            literals.append(tree.Comparison("=", tree.Variable(shared), expression(self.draw, inside, "int", not self.recursive)))
         return tree.Body(tuple(literals))
 
     def _aggregate(self) -> tree.Comparison:

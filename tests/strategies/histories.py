@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -26,6 +27,9 @@ class AddRule:
     """A rule is added."""
 
     rule: tree.Rule
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(f"AddRule({self.rule})")
 
 
 @dataclass(frozen=True)

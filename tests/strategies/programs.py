@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from hypothesis import strategies as st
 
@@ -36,6 +37,12 @@ class Program:
 
     views: tuple[View, ...]
     rules: tuple[tree.Rule, ...]
+
+    def __repr__(self) -> str:
+        return "\n".join(["", *map(str, (*self.declarations, *self.rules)), ""])
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(repr(self))
 
     @property
     def specs(self) -> tuple[Spec, ...]:
@@ -78,9 +85,8 @@ def rule_for(draw: Draw, view: View, all_views: Sequence[View], features: Sequen
     lower = [each.spec for each in all_views if each.level < view.level]
     same = [each.spec for each in all_views if each.level == view.level]
     if view.recursive:
-        drawer = BodyDrawer(
-            draw, (*INTEGER_BASES, *same * 2, *lower), (*BASES, *lower), [each for each in features if each != "assignment"]
-        )
+        kept = [each for each in features if each != "assignment"]
+        drawer = BodyDrawer(draw, (*INTEGER_BASES, *same * 2, *lower), (*BASES, *lower), kept, recursive=True)
     else:
         drawer = BodyDrawer(draw, (*BASES, *lower * 2), (*BASES, *lower * 2), features)
     body = drawer.body()

@@ -29,9 +29,9 @@ def plain(draw: Draw, bound: Typed, type_: str) -> tree.Term:
     return tree.Constant(draw(values(type_)))
 
 
-def _integer(draw: Draw, bound: Typed) -> tree.Term:
+def _integer(draw: Draw, bound: Typed, functors: bool) -> tree.Term:
     left = plain(draw, bound, "int")
-    kind = draw(st.sampled_from(["+", "-", "*", "/", "%", "neg", "min", "max", "band", "strlen"]))
+    kind = draw(st.sampled_from(["+", "-", "*", "/", "%", "neg", "min", "max", "band", *["strlen"] * functors]))
     if kind == "neg":
         return tree.Call("neg", (left,))
     if kind == "strlen":
@@ -52,11 +52,11 @@ def _string(draw: Draw, bound: Typed) -> tree.Term:
     return tree.Call("to_string", (plain(draw, bound, "int"),))
 
 
-def expression(draw: Draw, bound: Typed, type_: str) -> tree.Term:
-    """A term that computes: its variables are bound, and it fails for no value of the small domains."""
+def expression(draw: Draw, bound: Typed, type_: str, functors: bool = True) -> tree.Term:
+    """A term that computes: its variables are bound, and it fails for no value of the small domains. `functors`: those on strings too."""
     if type_ == "int":
-        return _integer(draw, bound)
-    if type_ == "str":
+        return _integer(draw, bound, functors)
+    if type_ == "str" and functors:
         return _string(draw, bound)
     if type_ in ("float", COST):
         operator = draw(st.sampled_from(["+", "-"]))
@@ -64,11 +64,11 @@ def expression(draw: Draw, bound: Typed, type_: str) -> tree.Term:
     return plain(draw, bound, type_)
 
 
-def comparison(draw: Draw, bound: Typed, computed: bool = True) -> tree.Comparison:
-    """A test on bound variables; `computed` admits arithmetic on one side."""
+def comparison(draw: Draw, bound: Typed, computed: bool = True, functors: bool = True) -> tree.Comparison:
+    """A test on bound variables; `computed` admits expressions on one side."""
     name = draw(st.sampled_from(sorted(bound)))
     type_ = bound[name]
     operators: Sequence[str] = ("!=", "=") if type_ == "bool" else ("!=", "!=", *ORDERED, "<=", ">=", "=")
     complex_ = computed and not draw(st.integers(0, 2))
-    right = expression(draw, bound, type_) if complex_ else plain(draw, bound, type_)
+    right = expression(draw, bound, type_, functors) if complex_ else plain(draw, bound, type_)
     return tree.Comparison(draw(st.sampled_from(operators)), tree.Variable(name), right)

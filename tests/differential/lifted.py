@@ -1,0 +1,75 @@
+"""The normal form back as syntax trees, so that the naive reference can evaluate what normalisation made of a program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from lftj.program.normal_form import (
+    AggregateTerm,
+    Apply,
+    Expression,
+    FunctorRule,
+    NegatedAtom,
+    NormalRule,
+    Ref,
+    RelationSchema,
+    StratifiedProgram,
+    Value,
+)
+from lftj.syntax import tree
+from tests.reference.trees import atom, call, compare, rule, without
+
+PREDICATES = ("contains", "match")
+
+
+def lifted(program: StratifiedProgram) -> list[tree.Clause]:
+    """Declarations of all relations, hidden ones included, and all rules."""
+    rules = [each for stratum in program.strata for each in stratum.rules]
+    return [*map(_declaration, program.relations.values()), *(_functor_rule(r) if isinstance(r, FunctorRule) else _rule(r) for r in rules)]
+
+
+def _declaration(schema: RelationSchema) -> tree.Declaration:
+    return tree.Declaration(schema.name, tuple(tree.Column(name, str(type_)) for name, type_ in schema.columns), schema.functional)
+
+
+def _rule(normal: NormalRule) -> tree.Rule:
+    names = [f"{number}:{variable.name}" for number, variable in enumerate(normal.variables)]
+    literals: list[tree.Literal] = [atom(each.relation, *_terms(each.args, names)) for each in normal.atoms]
+    literals += [_negation(each, names) for each in normal.negated]
+    literals += [compare(names[each.variable], "=", _term(each.expression, names)) for each in normal.assignments]
+    literals += [compare(_term(each.left, names), each.operator, _term(each.right, names)) for each in normal.filters]
+    return rule(atom(normal.relation, *(_head(term, names) for term in normal.head)), *literals)
+
+
+def _head(term: Ref | AggregateTerm, names: list[str]) -> tree.Term:
+    if isinstance(term, Ref):
+        return _term(term, names)
+    return tree.HeadAggregate(term.function, tuple(_term(arg, names) for arg in term.args))
+
+
+def _negation(negated: NegatedAtom, names: list[str]) -> tree.Negation:
+    args = [tree.Wildcard() if arg is None else _term(arg, names) for arg in negated.args]
+    return without(atom(negated.relation, *args))
+
+
+def _functor_rule(functor: FunctorRule) -> tree.Rule:
+    names = [f"a{place}" for place in range(len(functor.types))]
+    domain = atom(functor.domain, *names)
+    if functor.result is None:
+        assert functor.functor in PREDICATES
+        return rule(atom(functor.relation, *names), domain, compare(names[0], functor.functor, names[1]))
+    return rule(atom(functor.relation, *names, "result"), domain, compare("result", "=", call(functor.functor, *names)))
+
+
+def _terms(expressions: Iterable[Expression], names: list[str]) -> list[tree.Term]:
+    return [_term(each, names) for each in expressions]
+
+
+def _term(expression: Expression, names: list[str]) -> tree.Term:
+    match expression:
+        case Ref(variable=variable):
+            return tree.Variable(names[variable])
+        case Value(value=value):
+            return tree.Constant(value)  # type: ignore[arg-type]
+        case Apply(operator=operator, args=args):
+            return tree.Call(operator, tuple(_terms(args, names)))
