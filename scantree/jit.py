@@ -1,5 +1,8 @@
 """The one way to compiled code: `compiled`, and loads and stores that skip Python's negative-index handling.
 
+Kernels that call one another millions of times a second take their arrays as addresses (`address`): an array argument is seven machine words and a
+reference count, an address is one register. `load` and `store` take either.
+
 Numba's on-disk cache keys a function by its own file only: an edit to a callee in another file leaves the caller's cached machine code in
 place, and the old result is served without a word. So the cache lives in a directory named by a hash of *all* kernel sources, and any edit
 to any of them starts a fresh one. Set `LFTJ_CACHE_DIR` to choose where those directories go (default: the user's cache directory).
@@ -76,6 +79,34 @@ def _load(typingctx: Any, memory: Any, index: Any) -> Any:
 
 
 @intrinsic
+def _load_at(typingctx: Any, base: Any, index: Any) -> Any:  # noqa: ARG001
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
+        return builder.load(builder.gep(pointer, [arguments[1]]))
+
+    return types.int64(types.int64, types.int64), codegen
+
+
+@intrinsic
+def _load_byte_at(typingctx: Any, base: Any, index: Any) -> Any:  # noqa: ARG001
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = builder.inttoptr(arguments[0], ir.IntType(8).as_pointer())
+        return builder.zext(builder.load(builder.gep(pointer, [arguments[1]])), ir.IntType(64))
+
+    return types.int64(types.int64, types.int64), codegen
+
+
+@intrinsic
+def _store_at(typingctx: Any, base: Any, index: Any, value: Any) -> Any:  # noqa: ARG001
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        pointer = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
+        builder.store(arguments[2], builder.gep(pointer, [arguments[1]]))
+        return context.get_dummy_value()
+
+    return types.none(types.int64, types.int64, types.int64), codegen
+
+
+@intrinsic
 def _store(typingctx: Any, memory: Any, index: Any, value: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
@@ -85,22 +116,46 @@ def _store(typingctx: Any, memory: Any, index: Any, value: Any) -> Any:
     return types.none(memory, types.int64, types.int64), codegen
 
 
+def address(array: np.ndarray) -> Any:
+    """What a kernel takes for `array` (one-dimensional, contiguous): its address, or the array itself where accesses are checked or interpreted.
+
+    The caller keeps the array alive while the kernel runs.
+    """
+    if DISABLED or _CHECKED:
+        return array
+    return array.__array_interface__["data"][0]
+
+
 def load(memory: Any, index: Any) -> Any:
-    """`memory[index]` for index ≥ 0, without the wrap-around test."""
+    """`memory[index]` for index ≥ 0, without the wrap-around test; `memory` is an int64 array or its address."""
     return memory[index]
 
 
+def load_byte(memory: Any, index: Any) -> Any:
+    """As `load`, of a uint8 array."""
+    return int(memory[index])
+
+
 def store(memory: Any, index: Any, value: Any) -> None:
-    """`memory[index] = value` for index ≥ 0, without the wrap-around test."""
+    """`memory[index] = value` for index ≥ 0, without the wrap-around test; `memory` is an int64 array or its address."""
     memory[index] = value
 
 
 # Numba compares the argument lists of an overload and its implementation, annotations included: none on either.
 @overload(load)
 def _overload_load(memory, index):
+    if isinstance(memory, types.Integer):
+        return lambda memory, index: _load_at(memory, index)
     if _CHECKED:
         return lambda memory, index: memory[index]
     return lambda memory, index: _load(memory, index)
+
+
+@overload(load_byte)
+def _overload_load_byte(memory, index):  # noqa: ANN001, ANN202, ARG001
+    if isinstance(memory, types.Integer):
+        return lambda memory, index: _load_byte_at(memory, index)
+    return lambda memory, index: np.int64(memory[index])
 
 
 @overload(store)
@@ -111,6 +166,11 @@ def _overload_store(memory, index, value):
     def unchecked(memory, index, value):
         _store(memory, index, value)
 
+    def at_address(memory, index, value):  # noqa: ANN001, ANN202
+        _store_at(memory, index, value)
+
+    if isinstance(memory, types.Integer):
+        return at_address
     return checked if _CHECKED else unchecked
 
 

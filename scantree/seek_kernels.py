@@ -211,11 +211,11 @@ def rank(memory, root, height, position):
     page = root
     at_end = position == END
     for level in range(height, 0, -1):
-        child = memory[page + ENTRIES] if at_end else (position >> (SLOT_BITS * level)) & SLOT_MASK
+        child = load(memory, page + ENTRIES) if at_end else (position >> (SLOT_BITS * level)) & SLOT_MASK
         rows = index_column(page, 1)
         for i in range(child):
             total += load(memory, rows + i)
         if at_end:
             return total
-        page = memory[index_column(page, 0) + child]
-    return total + (memory[page + ENTRIES] if at_end else position & SLOT_MASK)
+        page = load(memory, index_column(page, 0) + child)
+    return total + (load(memory, page + ENTRIES) if at_end else position & SLOT_MASK)

@@ -16,6 +16,7 @@ from lftj.join.triejoin_kernels import run
 from lftj.program.normal_form import NormalRule, Ref
 from lftj.storage.relation import RelationVersion
 from lftj.types import decode_scalar
+from scantree.jit import address
 
 Columns = list[np.ndarray]
 Relations = Mapping[str, RelationVersion]
@@ -47,12 +48,15 @@ def chunks(plan: RulePlan, relations: Relations, context: Context) -> Iterator[n
     state = assembly.fresh_state()
     cache = np.zeros(CACHE_WORDS + CACHE_LIST, np.int64)
     out = np.empty((len(plan.outputs) + 1, _CHUNK), np.int64)
+    state[at.CAPACITY] = _CHUNK
     offsets, text = context.dictionary.flat()
+    arrays = (context.arena.memory, assembly.words, state, offsets, text, cache, out.reshape(-1))
+    arguments = [address(array) for array in arrays]
     status = at.PAUSED
     while status != at.DONE:
         before = int(state[at.STEPS])
         state[at.BUDGET] = before + SLICE
-        status = run(context.arena.memory, assembly.words, state, offsets, text, cache, out)
+        status = run(*arguments)
         context.spend(int(state[at.STEPS]) - before)
         if status == at.FAILED:
             raise _failure(plan, state, context)

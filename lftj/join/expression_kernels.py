@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from lftj.join.layout_kernels import DIVISION_BY_ZERO, FAILURE, NOT_A_NUMBER, OVERFLOW
-from scantree.jit import bits_to_float, compiled, float_to_bits, inlined, load, store
+from scantree.jit import bits_to_float, compiled, float_to_bits, inlined, load, load_byte, store
 
 END_CODE = 0
 PUSH_CONSTANT = 1
@@ -193,11 +193,12 @@ def compare_text(offsets, text, left, right):
     """Negative, zero or positive as string `left` is before, equal to or after `right`, byte by byte."""
     if left == right:
         return 0
-    left_at, left_end = offsets[left], offsets[left + 1]
-    right_at, right_end = offsets[right], offsets[right + 1]
+    left_at, left_end = load(offsets, left), load(offsets, left + 1)
+    right_at, right_end = load(offsets, right), load(offsets, right + 1)
     while left_at < left_end and right_at < right_end:
-        if text[left_at] != text[right_at]:
-            return -1 if text[left_at] < text[right_at] else 1
+        left_byte, right_byte = load_byte(text, left_at), load_byte(text, right_at)
+        if left_byte != right_byte:
+            return -1 if left_byte < right_byte else 1
         left_at += 1
         right_at += 1
     return (left_end - left_at) - (right_end - right_at)

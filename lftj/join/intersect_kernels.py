@@ -14,6 +14,7 @@ from lftj.join.layout_kernels import (
     CACHE_READY,
     CACHE_ROWS,
     CACHE_WORK,
+    CAPACITY,
     LIMIT,
     OUTPUT_TABLE,
     OUTPUTS,
@@ -41,26 +42,41 @@ _WORTHWHILE = 16  # a part this many times longer than the cached one is gallope
 
 @compiled
 def write_prefix(plan, state, out, row, last_level):
-    """Write the bindings of the output levels, but for the last level, to column `row` of `out`; where the last level goes, or −1."""
+    """Write the bindings of the output levels, but for the last level, to row `row` of `out`; which column the last level goes to, or −1."""
     place = -1
+    capacity = load(state, CAPACITY)
     for i in range(load(plan, OUTPUTS)):
         level = load(plan, load(plan, OUTPUT_TABLE) + i)
         if level == last_level:
             place = i
         else:
-            out[i, row] = load(state, load(state, BINDINGS) + level)
+            store(out, i * capacity + row, load(state, load(state, BINDINGS) + level))
     return place
 
 
 @inlined
-def emit(plan, state, out, last_level, value):
-    """One output row that ends in `value`, found once."""
+def last_column(plan, state, last_level):
+    """First word, for the next output row, of the output column that holds the last level. Only levels before EMIT_LEVEL come out, so there is one."""
+    for i in range(load(plan, OUTPUTS)):
+        if load(plan, load(plan, OUTPUT_TABLE) + i) == last_level:
+            return i * load(state, CAPACITY) + load(state, ROWS)
+    return 0
+
+
+@compiled
+def complete_rows(plan, state, out, taken, last_level):
+    """Give `taken` new rows, whose last level is written, their other columns, and count them as output."""
     row = load(state, ROWS)
-    place = write_prefix(plan, state, out, row, last_level)
-    if place >= 0:
-        out[place, row] = value
-    out[out.shape[0] - 1, row] = 1
-    store(state, ROWS, row + 1)
+    capacity = load(state, CAPACITY)
+    outputs = load(plan, OUTPUTS)
+    for i in range(outputs + 1):
+        to = i * capacity + row
+        level = load(plan, load(plan, OUTPUT_TABLE) + i) if i < outputs else -1
+        if level != last_level:
+            value = load(state, load(state, BINDINGS) + level) if i < outputs else 1
+            for j in range(taken):
+                store(out, to + j, value)
+    store(state, ROWS, row + taken)
 
 
 @inlined
@@ -96,33 +112,18 @@ def read_part(memory, plan, state, part, last_level, out):
         slot = position & SLOT_MASK
         end = window_end(memory, leaf, position, limit)
         row = load(state, ROWS)
-        taken = min(end - slot, out.shape[1] - row)
+        taken = min(end - slot, load(state, CAPACITY) - row)
         base = leaf_column(leaf, column) + slot
-        emit_window(memory, plan, state, base, taken, last_level, out)
+        to = last_column(plan, state, last_level)
+        for i in range(taken):
+            store(out, to + i, load(memory, base + i))
+        complete_rows(plan, state, out, taken, last_level)
+        store(state, STEPS, load(state, STEPS) + taken)
         if slot + taken < end:
             store(state, at + POSITION, position + taken)
             return False
         position = next_leaf(memory, root, height, position) if end == load(memory, leaf + ENTRIES) else limit
     return True
-
-
-@compiled
-def emit_window(memory, plan, state, base, taken, last_level, out):
-    """Output rows for `taken` values from `base`, column by column."""
-    row = load(state, ROWS)
-    for i in range(load(plan, OUTPUTS)):
-        level = load(plan, load(plan, OUTPUT_TABLE) + i)
-        if level == last_level:
-            for j in range(taken):
-                out[i, row + j] = load(memory, base + j)
-        else:
-            value = load(state, load(state, BINDINGS) + level)
-            for j in range(taken):
-                out[i, row + j] = value
-    for j in range(taken):
-        out[out.shape[0] - 1, row + j] = 1
-    store(state, ROWS, row + taken)
-    store(state, STEPS, load(state, STEPS) + taken)
 
 
 @inlined
@@ -146,6 +147,8 @@ def intersect(memory, plan, state, left, right, last_level, out, emitting):
     found = 0
     steps = 0
     finished = True
+    to = last_column(plan, state, last_level)
+    room = load(state, CAPACITY) - load(state, ROWS)
     while finished and p < left_limit and q < right_limit:
         left_leaf, right_leaf = leaf_at(memory, left_root, left_height, p), leaf_at(memory, right_root, right_height, q)
         left_base, right_base = leaf_column(left_leaf, left_column), leaf_column(right_leaf, right_column)
@@ -164,12 +167,12 @@ def intersect(memory, plan, state, left, right, last_level, out, emitting):
         u, w = load(memory, left_base + i), load(memory, right_base + j)
         while True:
             if u == w:
-                found += 1
                 if emitting:
-                    if load(state, ROWS) == out.shape[1]:
+                    if found == room:
                         finished = False
                         break
-                    emit(plan, state, out, last_level, u)
+                    store(out, to + found, u)
+                found += 1
                 i += 1
                 j += 1
                 if i >= left_end or j >= right_end:
@@ -188,6 +191,8 @@ def intersect(memory, plan, state, left, right, last_level, out, emitting):
         steps += i + j - started
         p = follow(memory, left_root, left_height, left_leaf, p, i, left_end, left_limit)
         q = follow(memory, right_root, right_height, right_leaf, q, j, right_end, right_limit)
+    if emitting:
+        complete_rows(plan, state, out, found, last_level)
     store(state, left_at + POSITION, p)
     store(state, right_at + POSITION, q)
     store(state, STEPS, load(state, STEPS) + steps)
@@ -280,6 +285,9 @@ def test_against_cache(memory, plan, state, part, cache, last_level, out, emitti
     position, limit = load(state, at + POSITION), load(state, at + LIMIT)
     found = 0
     steps = 1
+    finished = True
+    to = last_column(plan, state, last_level)
+    room = max(0, load(state, CAPACITY) - load(state, ROWS) - 1)
     if value_at(memory, root, height, position, column) < low:
         position = seek_lub(memory, root, height, position, limit, column, low)
     while position < limit:
@@ -292,24 +300,26 @@ def test_against_cache(memory, plan, state, part, cache, last_level, out, emitti
             limit = position - slot + end
         steps += end - slot
         if emitting:
-            while slot < end:
-                value = load(memory, base + slot)
+            if found + end - slot > room:
+                # taken as a whole or not at all: a window that may not fit is cut to what surely does
+                end = slot + room - found
+                limit = position - slot + end
+                finished = False
+            for k in range(slot, end):
+                value = load(memory, base + k)
                 bit = value - low
-                if (load(cache, bit >> 6) >> (bit & 63)) & 1:
-                    if load(state, ROWS) == out.shape[1]:
-                        store(state, at + POSITION, position - (position & SLOT_MASK) + slot)
-                        store(state, STEPS, load(state, STEPS) + steps)
-                        return found, False
-                    emit(plan, state, out, last_level, value)
-                slot += 1
+                store(out, to + found, value)
+                found += (load(cache, bit >> 6) >> (bit & 63)) & 1
         else:
             for k in range(slot, end):
                 bit = load(memory, base + k) - low
                 found += (load(cache, bit >> 6) >> (bit & 63)) & 1
         position = follow(memory, root, height, leaf, position, end, end, limit)
+    if emitting:
+        complete_rows(plan, state, out, found, last_level)
     store(state, at + POSITION, limit)
     store(state, STEPS, load(state, STEPS) + steps)
-    return found, True
+    return found, finished
 
 
 @compiled

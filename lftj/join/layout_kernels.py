@@ -71,7 +71,8 @@ CACHE_ROWS = 12
 PART_STATES = 13
 BINDINGS = 14
 STACK = 15
-STATE_HEADER = 16
+CAPACITY = 16  # rows the output buffer has room for; column i of it begins at word i · CAPACITY
+STATE_HEADER = 24
 
 # part state
 START = 0

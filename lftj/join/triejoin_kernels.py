@@ -16,6 +16,7 @@ from lftj.join.layout_kernels import (
     BUDGET,
     CACHE_READY,
     CACHE_WORK,
+    CAPACITY,
     CODE_TABLE,
     DEPTH,
     DONE,
@@ -38,6 +39,7 @@ from lftj.join.layout_kernels import (
     LEVEL_VALUE,
     LEVELS,
     OPEN,
+    OUTPUTS,
     PAUSED,
     PHASE,
     PROOFS,
@@ -97,7 +99,7 @@ def emit_proofs(plan, state, out):
     """One output row for the present binding, with its number of proofs."""
     row = load(state, ROWS)
     write_prefix(plan, state, out, row, -1)
-    out[out.shape[0] - 1, row] = load(state, PROOFS)
+    store(out, load(plan, OUTPUTS) * load(state, CAPACITY) + row, load(state, PROOFS))
     store(state, ROWS, row + 1)
     store(state, PROOFS, 0)
 
@@ -136,7 +138,7 @@ def run(memory, plan, state, offsets, text, cache, out):
             status = PAUSED
             break
         if phase == ADVANCE and depth == emit_level - 1 and load(state, PROOFS) > 0:
-            if load(state, ROWS) == out.shape[1]:
+            if load(state, ROWS) == load(state, CAPACITY):
                 status = FULL
                 break
             emit_proofs(plan, state, out)
@@ -178,7 +180,7 @@ def run(memory, plan, state, offsets, text, cache, out):
     store(state, DEPTH, depth)
     store(state, PHASE, phase)
     if depth < 0 and emit_level == 0 and load(state, PROOFS) > 0:
-        if load(state, ROWS) == out.shape[1]:
+        if load(state, ROWS) == load(state, CAPACITY):
             return FULL
         emit_proofs(plan, state, out)
     return status
