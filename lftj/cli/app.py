@@ -1,0 +1,76 @@
+"""The commands and their options, with typer. What a command needs is imported when it runs, so that `--help` is quick."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    help="Datalog whose views stay true while the data changes.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+ProgramFile = Annotated[str, typer.Argument(metavar="PROGRAM", help="A file of rules; `-` reads them from standard input.")]
+FactFolder = Annotated[Path, typer.Option("-F", "--fact-dir", metavar="DIR", help="Where the files of `.input` relations are.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"lftj {version('lftj')}")
+        raise typer.Exit()
+
+
+@app.callback()
+def lftj(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and end.")] = False,
+) -> None:
+    """Datalog whose views stay true while the data changes."""
+
+
+@app.command()
+def run(
+    program: ProgramFile,
+    fact_dir: FactFolder = Path(),
+    output_dir: Annotated[
+        str, typer.Option("-D", "--output-dir", metavar="DIR", help="Where `.output` relations are written; `-` is standard output.")
+    ] = ".",
+    jobs: Annotated[str, typer.Option("-j", "--jobs", metavar="N", help="Accepted for Soufflé's sake; one thread is used.")] = "1",
+    no_warn: Annotated[bool, typer.Option("-w", "--no-warn", help="Print no warnings.")] = False,
+) -> None:
+    """Evaluate a program as Soufflé does: facts from files, results into files or to standard output."""
+    from lftj.cli import run as command
+
+    if jobs != "auto" and not jobs.isdigit():
+        raise typer.BadParameter(f"{jobs!r} is neither a number nor 'auto'", param_hint="-j")
+    command.run(program, fact_dir, output_dir, warn=not no_warn)
+
+
+@app.command()
+def check(program: ProgramFile) -> None:
+    """Print every error of a program; if there is none, its strata and the plan of each rule."""
+    from lftj.cli import check as command
+
+    command.check(program)
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the picture is saved.")] = Path(),
+    days: Annotated[int, typer.Option("--days", min=1, max=30, help="How many days of September 2013 to commit.")] = 14,
+) -> None:
+    """Keep views over the 2013 flights from New York true, one committed day after another."""
+    from rich.console import Console
+
+    from lftj.demo import show
+
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=max(console.width, 120))
+    show.run(console, out, days)

@@ -1,0 +1,73 @@
+"""`lftj check`: the errors of a program, or how it would be evaluated. Nothing is evaluated and no facts are read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from lftj.cli.run import read_program
+
+if TYPE_CHECKING:
+    from lftj.explain.plan import PlanReport
+    from lftj.join.statistics import Statistics
+    from lftj.storage.relation import RelationVersion
+
+_NOMINAL_ROWS, _NOMINAL_DISTINCT = 10_000, 1_000.0
+
+
+def check(program: str) -> None:
+    """Print strata and plans of a program. Raises ProgramErrors with every error found."""
+    text, name = read_program(program)
+    print(report(text, name))
+
+
+def report(text: str, name: str | None = None) -> str:
+    """The strata in the order of their evaluation, then the plan of each rule for relations of unknown size."""
+    from lftj.engine import Engine
+    from lftj.explain.plan import plan_report
+    from lftj.handles import RuleHandle
+    from lftj.program.program import Program
+    from lftj.program.strata import describe_strata
+    from lftj.storage.relation import RelationVersion
+    from lftj.syntax.parser import parse
+
+    program, sources = Program().add(parse(text, name))
+    engine = Engine(writer_timeout=0, progress=None)
+    schemas = program.stratified.relations
+    empty = {schema.name: RelationVersion.empty(schema, engine.arena) for schema in schemas.values()}
+    state = replace(engine.state, program=program, database=engine.state.database.replace(empty))
+    relations = sum(not schema.hidden for schema in schemas.values())
+    handles = [RuleHandle(source, program.rule(source)) for source in sources]
+    plans = [_plan(plan_report(engine, state, handle, _unknown_sizes())) for handle in handles]
+    counted = f"{_count(relations, 'relation')}, {_count(len(sources), 'rule')}, no errors"
+    return "\n\n".join([counted, "strata\n" + describe_strata(program.stratified), *plans])
+
+
+def _unknown_sizes() -> Statistics:
+    """Every relation alike, so that only the shape of a rule decides."""
+    from lftj.join.statistics import RelationStatistics, Statistics
+
+    class Unknown(Statistics):
+        def of(self, relation: RelationVersion) -> RelationStatistics:
+            return RelationStatistics(_NOMINAL_ROWS, (_NOMINAL_DISTINCT,) * relation.schema.arity)
+
+    return Unknown()
+
+
+def _plan(report: PlanReport) -> str:
+    return "\n".join([report.rule, *_lines(report)])
+
+
+def _lines(report: PlanReport) -> Iterator[str]:
+    """Per conjunctive rule its variables in order, and the relations that it reads with the order of their columns."""
+    for plan in report.plans:
+        yield f"  {plan.rule.relation}: {', '.join(plan.variable_order) or 'no variables'}"
+        for relation, order in dict.fromkeys(plan.key_orders()):
+            yield f"    reads {report.key_order(relation, order)}"
+    for rule in report.functors:
+        yield f"  {rule.relation}: {rule.functor} of each row of {rule.domain}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,22 @@
+"""What the command is doing, shown while it does it: on standard error, and only when that is a terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def progress() -> Iterator[Callable[[str], None]]:
+    """Gives a function that shows one line of text in place of the last one; the line is gone at the end.
+
+    Nothing may be printed meanwhile: rich sends what goes to standard output to its own stream as long as the line is up.
+    """
+    if not sys.stderr.isatty():
+        yield lambda text: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("") as status:
+        yield lambda text: status.update(f"{text} …")

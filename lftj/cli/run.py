@@ -1,0 +1,111 @@
+"""`lftj run`: a program from a file, its facts from files, its results into files, in one transaction."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lftj.cli.progress import progress
+from lftj.errors import FileMissingError, FrameError
+from lftj.frames import FactsLayout
+from lftj.syntax import tree
+
+if TYPE_CHECKING:
+    from lftj.transaction import Transaction
+    from lftj.workspace import Workspace
+
+STANDARD_STREAM = "-"
+
+
+def read_program(path: str) -> tuple[str, str]:
+    """The text of a program and its name in messages; `-` is standard input. Raises FileMissingError, FrameError (E232)."""
+    if path == STANDARD_STREAM:
+        return sys.stdin.read(), "<stdin>"
+    try:
+        return Path(path).read_text(encoding="utf-8"), path
+    except FileNotFoundError:
+        raise FileMissingError(f"there is no program {path}", hint=f"paths start at {Path.cwd()}") from None
+    except UnicodeDecodeError as reason:
+        raise FrameError(f"{path} is not UTF-8 text: byte {reason.start}", code="E232") from None
+
+
+def run(program: str, fact_dir: Path, output_dir: str, *, warn: bool = True) -> None:
+    """Evaluate a program and write what it outputs. Nothing is written when anything fails before.
+
+    `output_dir` is a folder, made if need be, or `-` for standard output. Raises any LftjError.
+    """
+    import lftj
+    from lftj.syntax.parser import parse
+
+    text, name = read_program(program)
+    directives = [clause for clause in parse(text, name).clauses if isinstance(clause, tree.Directive)]
+    with lftj.connect() as workspace:
+        with progress() as say, workspace.transaction() as tx:
+            tx.add_rules(text, file=name)
+            for directive in _of_kind(directives, "input"):
+                say(f"reading {directive.relation}")
+                _read(tx, directive, fact_dir)
+            say("evaluating")
+        outputs = _of_kind(directives, "output", "printsize")
+        if warn and not outputs:
+            print("warning: the program has no .output and no .printsize; nothing is written", file=sys.stderr)
+        limits = {d.relation: int(dict(d.parameters)["n"]) for d in _of_kind(directives, "limitsize") if "n" in dict(d.parameters)}
+        for directive in outputs:
+            _write(workspace, directive, output_dir, limits.get(directive.relation))
+
+
+def _of_kind(directives: Iterable[tree.Directive], *kinds: str) -> list[tree.Directive]:
+    return [directive for directive in directives if directive.kind in kinds]
+
+
+def _read(tx: Transaction, directive: tree.Directive, fact_dir: Path) -> None:
+    """Insert the facts that an `.input` names."""
+    parameters, layout = _layout(directive)
+    if layout.io == "stdin":
+        tx.insert(directive.relation, sys.stdin.buffer, facts=parameters)
+        return
+    path = layout.path(directive.relation, fact_dir, output=False)
+    try:
+        tx.insert(directive.relation, path, facts=parameters)
+    except FileMissingError as error:
+        remedy = f'say where it is with -F DIR, or name it: .input {directive.relation}(filename="…")'
+        hint = f"{error.hint}; or {remedy}" if error.hint and error.hint.startswith("did you mean") else remedy
+        raise FileMissingError(f".input {directive.relation}: {error.message}", span=directive.span, hint=hint) from None
+
+
+def _layout(directive: tree.Directive, **more: str) -> tuple[dict[str, str | int], FactsLayout]:
+    """The parameters of a directive and what they say. Raises FrameError (E231) with the directive's place."""
+    parameters = dict(directive.parameters) | more
+    try:
+        return parameters, FactsLayout.of(parameters)
+    except FrameError as error:
+        message = f".{directive.kind} {directive.relation}: {error.message}"
+        raise FrameError(message, code=error.code, span=directive.span, hint=error.hint) from None
+
+
+def _write(workspace: Workspace, directive: tree.Directive, output_dir: str, limit: int | None) -> None:
+    """Write a relation as an `.output` or `.printsize` wants it."""
+    relation = directive.relation
+    result = workspace[relation]
+    to_screen = output_dir == STANDARD_STREAM and "IO" not in dict(directive.parameters)
+    parameters, layout = _layout(directive, **({"IO": "stdout", "headers": "true"} if to_screen else {}))
+    if directive.kind == "printsize" or layout.io == "stdoutprintsize":
+        print(f"{relation}\t{len(result)}")
+        return
+    if layout.io == "stdout":
+        _print(result, relation, parameters, limit)
+        return
+    path = layout.path(relation, "." if output_dir == STANDARD_STREAM else output_dir, output=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    result.write_facts(path, parameters, limit=limit)
+
+
+def _print(result: Any, relation: str, parameters: dict[str, str | int], limit: int | None) -> None:
+    """A relation between Soufflé's lines; the column names stand above the rows, not among them."""
+    headers = str(parameters.pop("headers", "false")).casefold() in ("true", "1")
+    delimiter = str(parameters.get("delimiter", "\t"))
+    print("---------------", relation, *([delimiter.join(result.columns)] if headers else []), "===============", sep="\n")
+    result.write_facts(sys.stdout, parameters, limit=limit)
+    print("===============")

@@ -1,0 +1,149 @@
+"""Every number that `lftj demo` prints, and every row behind it, after every commit, against DuckDB."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from lftj.demo import feed, show
+from lftj.demo.desk import VIEWS, Commit, Desk
+from tests.unit.demo.sql import Evening
+
+DAYS = 4
+EVENINGS = [feed.FIRST_DAY + feed.ONE_DAY * offset for offset in range(-1, DAYS)]
+
+
+@dataclass
+class RecordingDesk(Desk):
+    """A desk that keeps, after each commit, all rows of all views."""
+
+    commits: list[Commit] = field(default_factory=list)
+    states: dict[datetime.date, dict[str, list[tuple[Any, ...]]]] = field(default_factory=dict)
+
+    def _committed(self, *args: Any) -> Commit:
+        commit = super()._committed(*args)
+        self.commits.append(commit)
+        self.states[commit.day] = {view: self.rows(view) for view in VIEWS}
+        return commit
+
+
+@dataclass
+class Show:
+    """One run of the demo: the desk behind it, the text printed and the picture's path."""
+
+    desk: RecordingDesk
+    text: str
+    picture: Path
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Show:
+    desk, out = RecordingDesk(), io.StringIO()
+    picture = show.run(Console(file=out, width=160), tmp_path_factory.mktemp("demo"), days=DAYS, desk=desk)
+    return Show(desk, out.getvalue(), picture)
+
+
+@pytest.fixture(scope="module")
+def evenings() -> dict[datetime.date, Evening]:
+    return {day: Evening(day) for day in EVENINGS}
+
+
+@pytest.mark.parametrize("day", EVENINGS, ids=str)
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_after_every_commit(demo: Show, evenings: dict[datetime.date, Evening], day: datetime.date, view: str) -> None:
+    rows = demo.desk.states[day][view]
+    assert len(rows) == len(set(rows)) > 0
+    assert set(rows) == evenings[day].rows(view)
+
+
+@pytest.mark.parametrize("position", range(DAYS + 1))
+def test_every_printed_commit(demo: Show, evenings: dict[datetime.date, Evening], position: int) -> None:
+    commit, now = demo.desk.commits[position], evenings[EVENINGS[position]]
+    before = evenings[EVENINGS[position - 1]] if position else None
+    for view in VIEWS:
+        old, new = before.rows(view) if before else set(), now.rows(view)
+        assert (commit.gained[view], commit.lost[view]) == (len(new - old), len(old - new)), view
+    assert commit.day == EVENINGS[position]
+    assert commit.version == demo.desk.commits[0].version + position
+    if before:
+        gone = before.rows("flight") - now.rows("flight")
+        corrected = f"SELECT count(*) FROM source WHERE day = DATE '{EVENINGS[position - 1]}' AND id % 20 = 0 AND arrival_delay IS NOT NULL"
+        assert commit.flights == len(now.rows("flight") - before.rows("flight"))
+        assert (commit.corrections, commit.withdrawn) == (now.ask(corrected)[0][0], len(gone))
+        assert gone, "a day without a withdrawal shows less than it should"
+
+
+def test_the_text_says_what_the_commits_returned(demo: Show) -> None:
+    first, *rest = demo.desk.commits
+    assert f"Loaded {first.flights:,} flights up to {first.day} and derived" in demo.text
+    table = dict(row for row in _tables(demo.text)[0] if len(row) == 2)
+    assert {view: int(table[view].replace(",", "")) for view in VIEWS} == first.gained
+    pattern = r"(\S+)  version (\d+)  (\d+) flights, (\d+) delays corrected, (\d+) cancelled flights withdrawn  \(\d+ ms\)\n((?: .*\n)+)"
+    found = re.findall(pattern, demo.text)
+    assert len(found) == len(rest) == DAYS
+    for commit, (day, *numbers, changes) in zip(rest, found, strict=True):
+        assert day == commit.day.isoformat()
+        assert [int(number) for number in numbers] == [commit.version, commit.flights, commit.corrections, commit.withdrawn]
+        moved = {view: (int(plus), int(minus)) for view, plus, minus in re.findall(r"(\w+) \+(\d+)/-(\d+)", changes)}
+        assert moved == {view: (commit.gained[view], commit.lost[view]) for view in VIEWS if commit.gained[view] or commit.lost[view]}
+
+
+def test_the_final_tables(demo: Show, evenings: dict[datetime.date, Evening]) -> None:
+    _, routes, unregistered, connections, triangles = _tables(demo.text)
+    last = evenings[EVENINGS[-1]]
+    columns = "carrier, origin, dest, format('{:,}', n), format('{:.2f}', mean), least::VARCHAR, most::VARCHAR"
+    named = "route_delay(carrier, origin, dest, n, mean, least, most)"
+    assert routes == last.ask(f"SELECT {columns} FROM route_delay AS {named} WHERE n >= 100 ORDER BY mean DESC, 1, 2, 3 LIMIT 8")
+    assert unregistered == last.ask("SELECT carrier, name, n::VARCHAR FROM unregistered_planes AS u(carrier, name, n) ORDER BY n DESC, 1")
+    assert triangles == last.ask("SELECT faa, name, n::VARCHAR FROM triangles_at AS t(faa, name, n) ORDER BY n DESC, 1 LIMIT 8")
+    assert connections == [row for day in EVENINGS[-3:] for row in _figures(evenings[day], day)]
+
+
+def test_the_figures_of_the_picture(demo: Show, evenings: dict[datetime.date, Evening]) -> None:
+    drawn = [(str(f.day), f.origin, str(f.airports), str(f.connections), f"{f.mean_delay:.2f}") for f in demo.desk.figures]
+    assert drawn == [row for day in EVENINGS for row in _figures(evenings[day], day)]
+
+
+def test_the_picture_is_a_picture(demo: Show) -> None:
+    from matplotlib.image import imread
+
+    assert f"Picture: {demo.picture}" in demo.text
+    pixels = imread(demo.picture)
+    assert pixels.shape[0] > 400
+    assert pixels.shape[1] > 600
+    colours = {tuple(pixel) for pixel in pixels[::3, ::3, :3].reshape(-1, 3).round(1).tolist()}
+    assert len(colours) > 10
+
+
+def test_nothing_is_drawn_at_random() -> None:
+    again = feed.daily(feed.FIRST_DAY)
+    assert again == feed.daily(feed.FIRST_DAY)
+    assert 0 < len(again.corrections) < len(again.delays)
+
+
+def _figures(evening: Evening, day: datetime.date) -> Iterator[tuple[str, ...]]:
+    """(day, airport, reachable, only by connection, mean delay) as printed, of that evening's own day."""
+    query = f"""
+        SELECT day::VARCHAR, start, airports::VARCHAR, coalesce(c.airports, 0)::VARCHAR, format('{{:.2f}}', mean)
+        FROM reachable LEFT JOIN connections AS c USING (day, start)
+        JOIN day_delay AS d(day, start, n, mean) USING (day, start) WHERE day = DATE '{day}' ORDER BY start"""
+    yield from evening.ask(query.replace("start, airports::", "start, reachable.airports::"))
+
+
+def _tables(text: str) -> list[list[tuple[str, ...]]]:
+    """The body rows of each printed table, cells stripped."""
+    tables: list[list[tuple[str, ...]]] = []
+    for line in text.splitlines():
+        if line.startswith("┏"):
+            tables.append([])
+        elif line.startswith("│"):
+            tables[-1].append(tuple(cell.strip() for cell in line.strip("│").split("│")))
+    return tables

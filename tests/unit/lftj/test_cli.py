@@ -1,0 +1,175 @@
+"""`lftj` as a process would see it: exit codes, what goes to which stream, which files are written."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from lftj.cli import main
+
+PATHS = """
+.decl edge(x: number, y: number)
+.input edge
+.decl path(x: number, y: number)
+.output path
+path(x, y) :- edge(x, y).
+path(x, z) :- path(x, y), edge(y, z).
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working folder with a program `paths.dl` and its facts."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "paths.dl").write_text(PATHS)
+    (tmp_path / "edge.facts").write_text("1\t2\n2\t3\n")
+    return tmp_path
+
+
+def program(folder: Path, text: str) -> str:
+    (folder / "program.dl").write_text(text)
+    return str(folder / "program.dl")
+
+
+def test_output_goes_into_a_file_as_souffle_writes_it(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "paths.dl"]) == 0
+    assert (folder / "path.csv").read_text() == "1\t2\n1\t3\n2\t3\n"
+    assert capsys.readouterr() == ("", "")
+
+
+def test_folders_for_facts_and_output(folder: Path) -> None:
+    (folder / "in").mkdir()
+    (folder / "edge.facts").rename(folder / "in" / "edge.facts")
+    assert main(["run", "paths.dl", "--fact-dir", "in", "--output-dir", "made/deep", "-j", "4", "-w"]) == 0
+    assert (folder / "made" / "deep" / "path.csv").read_text() == "1\t2\n1\t3\n2\t3\n"
+
+
+def test_attached_option_values(folder: Path) -> None:
+    assert main(["run", "-F.", "-Dout", "paths.dl"]) == 0
+    assert (folder / "out" / "path.csv").exists()
+
+
+def test_a_dash_prints_to_standard_output(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "paths.dl", "-D", "-"]) == 0
+    line = "---------------\npath\nx\ty\n===============\n1\t2\n1\t3\n2\t3\n===============\n"
+    assert capsys.readouterr().out == line
+    assert not (folder / "path.csv").exists()
+
+
+def test_printsize_and_standard_output_by_parameter(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = PATHS.replace(".output path", ".printsize path, edge\n.output edge(IO=stdout)")
+    assert main(["run", program(folder, text)]) == 0
+    assert capsys.readouterr().out == "path\t3\nedge\t2\n---------------\nedge\n===============\n1\t2\n2\t3\n===============\n"
+
+
+def test_parameters_of_input_and_output(folder: Path) -> None:
+    (folder / "given.csv").write_text("x,y\n1,2\n2,3\n")
+    text = PATHS.replace(".input edge", '.input edge(IO=file, filename="given.csv", delimiter=",", headers=true)')
+    text = text.replace(".output path", '.output path(filename="result.csv", delimiter=";", headers=true)')
+    assert main(["run", program(folder, text)]) == 0
+    assert (folder / "result.csv").read_text() == "x;y\n1;2\n1;3\n2;3\n"
+
+
+def test_compressed_output(folder: Path) -> None:
+    assert main(["run", program(folder, PATHS.replace(".output path", ".output path(compress=true)"))]) == 0
+    assert gzip.decompress((folder / "path.csv.gz").read_bytes()) == b"1\t2\n1\t3\n2\t3\n"
+
+
+def test_limitsize_cuts_what_is_written(folder: Path) -> None:
+    assert main(["run", program(folder, PATHS + ".limitsize path(n=2)\n")]) == 0
+    assert (folder / "path.csv").read_text() == "1\t2\n1\t3\n"
+
+
+def test_nullary_and_empty_relations(folder: Path) -> None:
+    text = ".decl yes()\n.decl no(x: number)\n.output yes, no\nyes() :- 1 < 2.\nno(x) :- x = 1, x > 2.\n"
+    assert main(["run", program(folder, text)]) == 0
+    assert (folder / "yes.csv").read_text() == "()\n"
+    assert (folder / "no.csv").read_text() == ""
+
+
+def test_program_from_standard_input(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import io
+
+    monkeypatch.setattr("sys.stdin", io.StringIO(PATHS))
+    assert main(["run", "-"]) == 0
+    assert (folder / "path.csv").exists()
+
+
+def test_facts_of_the_program_and_of_the_file_are_united(folder: Path) -> None:
+    assert main(["run", program(folder, PATHS + "edge(3, 4).\n")]) == 0
+    assert (folder / "path.csv").read_text() == "1\t2\n1\t3\n1\t4\n2\t3\n2\t4\n3\t4\n"
+
+
+# ── what goes wrong ───────────────────────────────────────────────────────────────────────────────────────────────────
+def test_all_errors_of_a_program_are_printed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = PATHS + "path(x, y) :- edgy(x, y).\npath(x) :- edge(x, _).\n"
+    assert main(["run", program(folder, text)]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "edgy" in err
+    assert "program.dl:8:" in err
+    assert "program.dl:9:" in err
+    assert "Traceback" not in err
+    assert not (folder / "path.csv").exists()
+
+
+def test_a_missing_facts_file_is_named_with_a_remedy(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "edge.facts").unlink()
+    assert main(["run", "paths.dl"]) == 1
+    err = capsys.readouterr().err
+    assert "E240" in err
+    assert "edge.facts" in err
+    assert "-F" in err
+
+
+def test_bad_data_is_named_by_file_and_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "edge.facts").write_text("1\t2\n2\tthree\n")
+    assert main(["run", "paths.dl"]) == 1
+    err = capsys.readouterr().err
+    assert "edge.facts" in err
+    assert "three" in err
+    assert "line 2" in err
+
+
+def test_a_missing_program(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "nowhere.dl"]) == 1
+    assert "nowhere.dl" in capsys.readouterr().err
+
+
+def test_a_device_that_is_not_supported(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = PATHS.replace(".input edge", '.input edge(IO=sqlite, dbname="x.db")')
+    assert main(["run", program(folder, text)]) == 1
+    assert "sqlite" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [["run"], ["run", "paths.dl", "--no-such-option"], ["fly"], ["run", "paths.dl", "-j", "many"]])
+def test_wrong_usage(folder: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 2
+    assert capsys.readouterr().out == ""
+
+
+def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.startswith("lftj 0.")
+    assert main(["--help"]) == 0
+    assert "demo" in capsys.readouterr().out
+
+
+# ── lftj check ────────────────────────────────────────────────────────────────────────────────────────────────────────
+def test_check_prints_strata_and_plans(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "edge.facts").unlink()
+    assert main(["check", "paths.dl"]) == 0
+    out = capsys.readouterr().out
+    assert "path" in out
+    assert "recursive" in out
+    assert "edge" in out
+
+
+def test_check_prints_all_errors(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", program(folder, PATHS + "path(x, y) :- edgy(x, y).\npath(x, q) :- edge(x, _).\n")]) == 1
+    err = capsys.readouterr().err
+    assert "edgy" in err
+    assert "q" in err
+    assert "2 errors" in err
