@@ -2,8 +2,11 @@
 
 The cost of an order is the number of bindings tried at each level: for every binding of the levels before, the values of the atom that has fewest there,
 times the atoms that take part. Independence of columns is assumed, which is wrong in both directions for skewed data; the join stays worst-case
-optimal for any order [LFTJ 4], so a bad estimate costs a factor, not an exponent, unless it puts a selective atom last. Up to SEARCHED variables
-all orders are looked at, with pruning; beyond, each next variable is the one that is cheapest now.
+optimal for any order [LFTJ 4], so a bad estimate costs a factor, not an exponent, unless it puts a selective atom last.
+
+A variable that occurs once, in one atom, and that nobody asks for cannot restrict anything: such ones come last. Up to PERMUTED others all orders are
+looked at, with pruning; up to SEARCHED, the best order of every subset is built from those of smaller ones; beyond, each next variable is the one that
+is cheapest now.
 """
 
 from __future__ import annotations
@@ -14,7 +17,8 @@ from dataclasses import dataclass
 from lftj.join.statistics import RelationStatistics
 from lftj.program.normal_form import Apply, Expression, NormalRule, Ref, Value
 
-SEARCHED = 6
+PERMUTED = 5
+SEARCHED = 9
 _FILTER = 0.5  # share of bindings that a comparison is taken to keep
 _NEW_ORDER = 4.0  # cost per row of a key order that has to be built first
 _UNSORTED_HEAD = 1.3  # factor on the last level's bindings when the head's variables do not come first
@@ -76,14 +80,30 @@ class OrderSearch:
 
     def choose(self) -> Choice:
         """The cheapest order found."""
-        every = frozenset(range(len(self.rule.variables)))
-        free = [v for v in every if v not in self.computed_only]
-        if len(free) > SEARCHED:
-            return self._greedy(every)
+        loose = self._loose()
+        every = frozenset(range(len(self.rule.variables))) - frozenset(loose)
+        asked = len(every - self.computed_only)
+        if asked > SEARCHED:
+            return self._greedy(every, loose)
+        if asked > PERMUTED:
+            return self._by_subsets(every, loose)
         self._best: Choice | None = None
-        self._search((), 1.0, 0.0, (), every)
+        self._search((), 1.0, 0.0, (), every, loose)
         assert self._best is not None, "safety has made sure that every variable can be bound"
         return self._best
+
+    def _loose(self) -> Order:
+        """Variables that occur once, in one atom, and nowhere else; those of one atom together."""
+        tied = set(self.leading) | self.computed_only
+        tied |= {v for inputs in self.inputs.values() for needed in inputs for v in needed} | set(self.inputs)
+        tied |= {v for needed in self.filters for v in needed}
+        tied |= {argument.variable for atom in self.rule.negated for argument in atom.args if isinstance(argument, Ref)}
+        occurrences: dict[int, int] = {}
+        for atom in self.rule.atoms:
+            for argument in atom.args:
+                if isinstance(argument, Ref):
+                    occurrences[argument.variable] = occurrences.get(argument.variable, 0) + 1
+        return tuple(variable for variable, times in occurrences.items() if times == 1 and variable not in tied)
 
     # ── one step ──────────────────────────────────────────────────────────────────────────────────────────────────────
     def _ready(self, variable: int, bound: frozenset[int]) -> bool:
@@ -127,24 +147,49 @@ class OrderSearch:
         return cost
 
     # ── the two searches ──────────────────────────────────────────────────────────────────────────────────────────────
-    def _search(self, order: Order, bindings: float, cost: float, sizes: tuple[float, ...], left: frozenset[int]) -> None:
+    def _search(self, order: Order, bindings: float, cost: float, sizes: tuple[float, ...], left: frozenset[int], loose: Order) -> None:
         if self._best is not None and cost >= self._best.cost:
             return
         if not left:
-            total = self._finish(order, cost, sizes)
-            if self._best is None or total < self._best.cost:
-                self._best = Choice(order, total, sizes)
+            choice = self._complete(order, bindings, cost, sizes, loose)
+            if self._best is None or choice.cost < self._best.cost:
+                self._best = choice
             return
         bound = frozenset(order)
         # a variable that is only computed binds at once: later would try more
         ready = [v for v in sorted(left) if v in self.computed_only and self._ready(v, bound)][:1]
         for variable in ready or [v for v in sorted(left) if self._ready(v, bound)]:
             tried, kept = self._step(bound, bindings, variable)
-            self._search((*order, variable), kept, cost + tried, (*sizes, kept), left - {variable})
+            self._search((*order, variable), kept, cost + tried, (*sizes, kept), left - {variable}, loose)
 
-    def _greedy(self, every: frozenset[int]) -> Choice:
+    def _complete(self, order: Order, bindings: float, cost: float, sizes: tuple[float, ...], loose: Order) -> Choice:
+        """An order of all other variables with the loose ones behind it."""
+        for variable in loose:
+            tried, bindings = self._step(frozenset(order), bindings, variable)
+            order, cost, sizes = (*order, variable), cost + tried, (*sizes, bindings)
+        return Choice(order, self._finish(order, cost, sizes), sizes)
+
+    def _by_subsets(self, every: frozenset[int], loose: Order) -> Choice:
+        """The best order of each subset, from the best ones of the subsets with a variable less."""
+        best: dict[frozenset[int], tuple[float, float, Order, tuple[float, ...]]] = {frozenset(): (0.0, 1.0, (), ())}
+        for _ in range(len(every)):
+            longer: dict[frozenset[int], tuple[float, float, Order, tuple[float, ...]]] = {}
+            for bound, (cost, bindings, order, sizes) in best.items():
+                left = sorted(every - bound)
+                ready = [v for v in left if v in self.computed_only and self._ready(v, bound)][:1]
+                for variable in ready or [v for v in left if self._ready(v, bound)]:
+                    tried, kept = self._step(bound, bindings, variable)
+                    after = bound | {variable}
+                    if after not in longer or cost + tried < longer[after][0]:
+                        longer[after] = (cost + tried, kept, (*order, variable), (*sizes, kept))
+            best = longer
+        cost, bindings, order, sizes = best[every]
+        return self._complete(order, bindings, cost, sizes, loose)
+
+    def _greedy(self, every: frozenset[int], loose: Order) -> Choice:
         order: Order = ()
-        bindings, cost, sizes = 1.0, 0.0, ()
+        bindings, cost = 1.0, 0.0
+        sizes: tuple[float, ...] = ()
         while len(order) < len(every):
             bound = frozenset(order)
             ready = [v for v in sorted(every - bound) if self._ready(v, bound)]
@@ -153,7 +198,7 @@ class OrderSearch:
             variable = min(computed[:1] or connected or ready, key=lambda v: (self._step(bound, bindings, v)[1], v))
             tried, bindings = self._step(bound, bindings, variable)
             order, cost, sizes = (*order, variable), cost + tried, (*sizes, bindings)
-        return Choice(order, self._finish(order, cost, sizes), sizes)
+        return self._complete(order, bindings, cost, sizes, loose)
 
     def _connected(self, variable: int, bound: frozenset[int]) -> bool:
         return any(variable in atom.columns and (atom.constants or not bound.isdisjoint(atom.columns)) for atom in self.atoms)
