@@ -25,38 +25,42 @@ def check(program: tree.ParsedProgram, catalog: Catalog) -> CheckedProgram:
     """The program with all names, types and bindings resolved, against what `catalog` knows. Raises ProgramErrors with all problems."""
     catalog, errors = declare_all(program.clauses, catalog)
     reader = FactReader(catalog)
-    rules: list[CheckedRule] = []
-    directives: list[tree.Directive] = []
+    rules: list[CheckedRule | None] = []
+    directives = tuple(clause for clause in program.clauses if isinstance(clause, tree.Directive))
+    for directive in directives:
+        errors += _directive_problems(directive, catalog)
     for clause in program.clauses:
-        if isinstance(clause, tree.Directive):
-            directives.append(clause)
-            errors += _directive_problems(clause, catalog)
-        elif isinstance(clause, tree.Rule):
-            if _is_fact(clause):
-                errors += reader.read(clause)
-            else:
-                checked, problems = check_rule(clause, catalog)
-                errors += problems
-                rules += [checked] if checked else []
-    catalog, problems = derive(catalog, [rule.rule for rule in rules], reader.places)
+        if isinstance(clause, tree.Rule):
+            errors += _read_clause(clause, catalog, reader, rules)
+    made = [rule for rule in rules if rule is not None]
+    catalog, problems = derive(catalog, [rule.rule for rule in made], reader.places)
     errors += problems
     if errors:
         raise ProgramErrors(sorted(errors, key=_place))
-    assert len(rules) == sum(isinstance(clause, tree.Rule) and not _is_fact(clause) for clause in program.clauses), "a rule was dropped"
-    return CheckedProgram(catalog, tuple(rules), reader.rows, tuple(directives))
+    assert len(made) == len(rules), "a rule was dropped without an error"
+    return CheckedProgram(catalog, tuple(made), reader.rows, directives)
+
+
+def _read_clause(clause: tree.Rule, catalog: Catalog, reader: FactReader, rules: list[CheckedRule | None]) -> list[LftjError]:
+    """Add a fact to the reader or a rule to `rules` (None if there are problems); gives the problems."""
+    try:
+        if _is_fact(clause):
+            return reader.read(clause)
+        checked, problems = check_rule(clause, catalog)
+    except RecursionError:
+        hint = "move its parts into rules of their own"
+        return [ParseError("this clause is nested too deeply", code="E102", span=clause.span, hint=hint)]
+    rules.append(checked)
+    return problems
 
 
 def check_rule(rule: tree.Rule, catalog: Catalog) -> tuple[CheckedRule | None, list[LftjError]]:
     """The checked rule, or the problems with it. O(size of the rule)."""
-    try:
-        renamed = rename_apart(rule)
-        elaborator = Elaborator(Inference(renamed, catalog), catalog)
-        unsafe = unsafe_variables(renamed)
-        block = elaborator.block(renamed.body)
-        heads = [elaborator.head(head) for head in renamed.heads]
-    except RecursionError:
-        problem = ParseError("this rule is nested too deeply", code="E102", span=rule.span, hint="move its parts into rules of their own")
-        return None, [problem]
+    renamed = rename_apart(rule)
+    elaborator = Elaborator(Inference(renamed, catalog), catalog)
+    unsafe = unsafe_variables(renamed)
+    block = elaborator.block(renamed.body)
+    heads = [elaborator.head(head) for head in renamed.heads]
     errors: list[LftjError] = [*elaborator.errors, *unsafe]
     if errors or not elaborator.complete:
         return None, [_named(error, rule) for error in errors]

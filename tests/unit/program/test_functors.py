@@ -1,0 +1,67 @@
+"""String functors on Python values."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+
+import pytest
+
+from lftj.errors import LftjError
+from lftj.program.functors import STRING_FUNCTORS, call
+from lftj.types import STR
+
+CASES = [
+    ("cat", ("a", "b", "c"), "abc"),
+    ("strlen", ("äß😀",), 3),
+    ("substr", ("hello", 1, 3), "ell"),
+    ("substr", ("hello", 3, 99), "lo"),
+    ("substr", ("hello", 9, 1), ""),
+    ("substr", ("hello", -1, 2), ""),
+    ("substr", ("hello", 1, -2), ""),
+    ("to_string", (-3,), "-3"),
+    ("to_string", (1.5,), "1.5"),
+    ("to_string", (True,), "true"),
+    ("to_string", (datetime.date(2013, 1, 31),), "2013-01-31"),
+    ("to_string", (decimal.Decimal("1.50"),), "1.50"),
+    ("to_number", ("-12",), -12),
+    ("to_number", (" 7 ",), 7),
+    ("to_float", ("1e3",), 1000.0),
+    ("to_float", ("-0",), 0.0),
+    ("contains", ("ell", "hello"), True),
+    ("contains", ("hello", "ell"), False),
+    ("match", ("h.*o", "hello"), True),
+    ("match", ("ell", "hello"), False),
+]
+
+FAILURES = [
+    ("to_number", ("x",), "E210"),
+    ("to_number", ("1_000",), "E210"),
+    ("to_number", ("",), "E210"),
+    ("to_number", ("9223372036854775808",), "E220"),
+    ("to_number", ("9" * 5000,), "E210"),
+    ("to_float", ("nan",), "E210"),
+    ("to_float", ("inf",), "E210"),
+    ("to_float", ("1e999",), "E220"),
+    ("match", ("(", "hello"), "E210"),
+]
+
+
+@pytest.mark.parametrize(("name", "values", "expected"), CASES)
+def test_value(name: str, values: tuple[object, ...], expected: object):
+    found = call(name, values)
+    assert found == expected
+    assert str(found) == str(expected)
+
+
+@pytest.mark.parametrize(("name", "values", "code"), FAILURES)
+def test_failure(name: str, values: tuple[object, ...], code: str):
+    with pytest.raises(LftjError) as caught:
+        call(name, values)
+    assert caught.value.code == code
+    assert len(caught.value.message) < 200
+
+
+def test_cat_takes_any_number():
+    assert STRING_FUNCTORS["cat"].argument_types(4) == (STR,) * 4
+    assert STRING_FUNCTORS["substr"].argument_types(3) == STRING_FUNCTORS["substr"].types

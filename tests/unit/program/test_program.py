@@ -1,0 +1,103 @@
+"""Programs as values: rules come and go, errors leave everything as it was."""
+
+from __future__ import annotations
+
+import pytest
+
+from lftj.errors import DeclarationError, ProgramErrors, UnknownNameError
+from lftj.program.normal_form import RelationSchema
+from lftj.program.program import Program
+from lftj.program.schema import UserAggregateSignature
+from lftj.syntax.parser import parse
+from lftj.types import FLOAT, INT, STR
+from tests.unit.program.rules import parsed, program
+
+
+def test_add_gives_ids_in_the_order_of_the_text():
+    made, ids = Program().add(parsed("h1(x) :- b(x). b(1). h1(x) :- a(x, _)."))
+    assert ids == [1, 2]
+    assert str(made.rule(2)) == "h1(x) :- a(x, _)."
+    more, later = made.add(parse("h2(x, x) :- h1(x)."))
+    assert later == [3]
+    assert len(made.sources) == 2
+    assert len(more.sources) == 3
+
+
+def test_facts_and_directives_are_those_of_the_last_add():
+    made, _ = Program().add(parsed('b(1). b(2 * 3). s(1, "x"). hf(1, 2). F[1] = 0.5. h(). b(1). .output h1'))
+    assert made.facts == {"b": [(1,), (6,), (1,)], "s": [(1, "x")], "hf": [(1, 2.0)], "F": [(1, 0.5)], "h": [()]}
+    assert [directive.relation for directive in made.directives] == ["h1"]
+    again, _ = made.add(parse("h1(x) :- b(x)."))
+    assert again.facts == {}
+    assert again.directives == ()
+
+
+def test_errors_leave_the_program_as_it_was():
+    made = program("h1(x) :- b(x).")
+    before = made.catalog, dict(made.sources), made.next_source, made.stratified
+    for text in ("h1(y) :- b(x).", "b(x) :- h1(x), !b(x).", ".decl new(x: int) new(1). new(a)."):
+        with pytest.raises(ProgramErrors):
+            made.add(parse(text))
+    assert (made.catalog, dict(made.sources), made.next_source, made.stratified) == before
+
+
+def test_remove_undoes_add():
+    made = program("h1(x) :- b(x).")
+    more, (source,) = made.add(parse("h1(x) :- h1(y), a(y, x), !( b(z), z > x )."))
+    back = more.remove(source)
+    assert back.stratified == made.stratified
+    assert back.catalog == made.catalog
+    assert list(back.sources) == list(made.sources)
+    with pytest.raises(UnknownNameError):
+        back.rule(source)
+    with pytest.raises(UnknownNameError):
+        back.remove(source)
+
+
+def test_ids_are_never_used_again():
+    made, (first,) = program("").add(parse("h1(x) :- b(x)."))
+    _, (second,) = made.remove(first).add(parse("h1(x) :- b(x)."))
+    assert second == first + 1
+
+
+def test_removing_an_aggregate_makes_room_for_another_rule():
+    made, (source,) = program("").add(parse("h2(x, count()) :- a(x, _)."))
+    assert made.catalog.aggregated("h2")
+    with pytest.raises(ProgramErrors):
+        made.add(parse("h2(x, y) :- a(x, y)."))
+    made = made.remove(source)
+    assert not made.catalog.has_rules("h2")
+    made, _ = made.add(parse("h2(x, y) :- a(x, y). h2(1, 2)."))
+    assert not made.catalog.aggregated("h2")
+
+
+def test_declared_from_outside():
+    made = Program().declare(RelationSchema("r", (("x", INT), ("y", STR)), key=(0,)))
+    made, _ = made.add(parse('.decl v(y: str) v(y) :- r(_, y). r(1, "a").'))
+    assert made.stratified.relations["r"].key == (0,)
+    with pytest.raises(DeclarationError):
+        made.declare(RelationSchema("r", (("x", INT),)))
+    with pytest.raises(DeclarationError):
+        made.declare(RelationSchema("r#1", (("x", INT),)))
+
+
+def test_user_aggregates():
+    signature = UserAggregateSignature("product", (FLOAT,), FLOAT)
+    made = program("").with_aggregate(signature)
+    made, _ = made.add(parse("hf(x, product(v)) :- w(x, v)."))
+    (rule,) = made.rules
+    assert str(rule).count("product") == 1
+    for wrong in ("hs(product(t)) :- s(_, t).", "hf(x, product(v, v)) :- w(x, v).", "hs(product(v)) :- w(_, v)."):
+        with pytest.raises(ProgramErrors):
+            made.add(parse(wrong))
+    with pytest.raises(DeclarationError):
+        made.with_aggregate(UserAggregateSignature("product", (INT,), INT))
+    with pytest.raises(DeclarationError):
+        made.with_aggregate(UserAggregateSignature("sum", (INT,), INT))
+
+
+def test_a_false_rule_is_kept_as_a_source_without_normal_rules():
+    made, (source,) = program("").add(parse("h1(x) :- b(x), 1 > 2."))
+    assert made.sources[source].normal.rules == ()
+    assert made.catalog.has_rules("h1")
+    assert made.stratified.strata == ()
