@@ -81,6 +81,7 @@ class PlanReport:
             yield f"    below level {plan.emit_level} it {what}"
 
     def key_order(self, relation: str, order: tuple[int, ...]) -> str:
+        """A relation with its columns in a key order, as `edge(y, x)`."""
         columns = [name for name, _ in self._database.schema(relation).columns]
         return f"{relation}({', '.join(columns[i] for i in order if i < len(columns))})"
 
@@ -88,7 +89,8 @@ class PlanReport:
 def plan_report(engine: Engine, state: State, handle: RuleHandle, statistics: Statistics | None = None) -> PlanReport:
     """The plans of a rule on the present data, or for relations of which `statistics` tells the sizes.
 
-    Raises UnknownNameError (E114) for a rule that is not there."""
+    Raises UnknownNameError (E114) for a rule that is not there.
+    """
     if handle.source not in state.program.sources:
         raise UnknownNameError(f"no such rule: {handle}", code="E114", hint="pass a handle from add_rule(…) or from ws.rules")
     rules = state.program.sources[handle.source].normal.rules
