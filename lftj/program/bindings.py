@@ -7,7 +7,7 @@ reads them would stand in a cycle with the rule.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence, Set
 
 from lftj.program.checked import CheckedAggregate, CheckedAtom, CheckedDisjunction, CheckedLiteral, CheckedNegation, FunctorCall
 from lftj.program.normal_form import Apply, Expression, Filter, Ref
@@ -60,15 +60,16 @@ def shared(literal: CheckedNegation | CheckedAggregate | CheckedDisjunction) -> 
 # ── bound by ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 def bound_by(literals: Sequence[CheckedLiteral], given: Variables = NONE) -> Variables:
     """The variables bound when all of `literals` hold and `given` are bound already, those among them."""
-    bound = given
-    while True:
-        found = bound.union(*(_binds(literal, bound) for literal in literals))
-        if found == bound:
-            return bound
-        bound = found
+    bound = set(given)
+    waiting, size = list(literals), -1
+    while size != (size := len(bound)):
+        for literal in waiting:
+            bound.update(_binds(literal, bound))
+        waiting.reverse()  # so that chains of equations settle in two passes, whichever way they are written
+    return frozenset(bound)
 
 
-def _binds(literal: CheckedLiteral, bound: Variables) -> Collection[int]:
+def _binds(literal: CheckedLiteral, bound: Set[int]) -> Collection[int]:
     match literal:
         case CheckedAtom():
             return [arg.variable for arg in literal.args if isinstance(arg, Ref)]
@@ -76,10 +77,10 @@ def _binds(literal: CheckedLiteral, bound: Variables) -> Collection[int]:
             return [defined for defined, expression in definitions(literal) if of_expressions([expression]) <= bound]
         case FunctorCall() if literal.result is not None and of_expressions(literal.args) <= bound:
             return (literal.result,)
-        case CheckedAggregate() if shared(literal) <= bound_by(literal.block.literals, bound):
+        case CheckedAggregate() if shared(literal) <= bound_by(literal.block.literals, frozenset(bound)):
             return (literal.result,)
         case CheckedDisjunction() if literal.branches:
-            return frozenset.intersection(*(bound_by(branch.literals, bound) for branch in literal.branches))
+            return frozenset.intersection(*(bound_by(branch.literals, frozenset(bound)) for branch in literal.branches))
     return ()
 
 

@@ -156,18 +156,19 @@ def orient(equations: Iterable[Filter], bound: Variables) -> tuple[list[Assignme
     `bound` are the variables of atoms. First come the assignments of variables that no atom has.
     """
     assigned: dict[int, Expression] = {}
-    waiting = list(dict.fromkeys(equations))
-    progress = True
+    waiting = dict.fromkeys(equations)
+    order, progress = list(waiting), True
     while progress:
         progress = False
-        for equation in list(waiting):
+        for equation in [each for each in order if each in waiting]:
             for variable, expression in definitions(equation):
                 if variable not in bound and of_expressions([expression]) <= bound:
                     assigned[variable] = expression
                     bound |= {variable}
-                    waiting.remove(equation)
+                    del waiting[equation]
                     progress = True
                     break
+        order.reverse()
     tests: list[Filter] = []
     for equation in waiting:
         for variable, expression in definitions(equation):

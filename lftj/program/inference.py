@@ -120,14 +120,13 @@ class Inference:
         return (variable.name for variable, _ in self._sides())
 
     def _solve(self) -> None:
-        found = True
-        while found:
-            found = False
+        size = -1
+        while size != (size := len(self.types)):
             for variable, other in self._sides():
                 guess = self.guess(other)
                 if guess is not None and guess.firm:
                     self._settle(variable, guess)
-                    found = True
+            self._equations.reverse()  # so that chains of equations settle in two passes, whichever way they are written
 
     def _settle(self, variable: tree.Variable, guess: Guess) -> None:
         self.types[variable.name] = guess.type

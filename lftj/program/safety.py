@@ -7,7 +7,7 @@ the arguments of functors, the targets of aggregates.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 
 from lftj.errors import Span, UnsafeRuleError
 from lftj.program.scope import direct_names, mentioned_names, negated_atom, term_aggregates, term_names, user_name
@@ -37,15 +37,16 @@ def unsafe_variables(rule: tree.Rule) -> list[UnsafeRuleError]:
 # ── what binds ────────────────────────────────────────────────────────────────────────────────────────────────────────
 def bound_names(literals: Sequence[tree.Literal], given: Names, visible: Names) -> Names:
     """The variables bound once all of `literals` hold, `given` among them. `visible`: the variables of the bodies around."""
-    bound = given
-    while True:
-        found = bound.union(*(_binds(literal, bound, visible) for literal in literals))
-        if found == bound:
-            return bound
-        bound = found
+    bound = set(given)
+    waiting, size = list(literals), -1
+    while size != (size := len(bound)):
+        for literal in waiting:
+            bound.update(_binds(literal, bound, visible))
+        waiting.reverse()  # so that chains of equations settle in two passes, whichever way they are written
+    return frozenset(bound)
 
 
-def _binds(literal: tree.Literal, bound: Names, visible: Names) -> Iterable[str]:
+def _binds(literal: tree.Literal, bound: Set[str], visible: Names) -> Iterable[str]:
     match literal:
         case tree.Atom():
             return [term.name for term in literal.terms if isinstance(term, tree.Variable)]
@@ -53,12 +54,13 @@ def _binds(literal: tree.Literal, bound: Names, visible: Names) -> Iterable[str]
             sides = ((literal.left, literal.right), (literal.right, literal.left))
             return [side.name for side, other in sides if isinstance(side, tree.Variable) and _computable(other, bound, visible)]
         case tree.Disjunction() if literal.branches:
-            inside = [bound_names(branch.literals, bound, visible | direct_names(branch.literals).keys()) for branch in literal.branches]
-            return frozenset.intersection(*inside)
+            given = frozenset(bound)
+            bodies = [(branch.literals, visible | direct_names(branch.literals).keys()) for branch in literal.branches]
+            return frozenset.intersection(*(bound_names(literals, given, names) for literals, names in bodies))
     return ()
 
 
-def _computable(term: tree.Term, bound: Names, visible: Names) -> bool:
+def _computable(term: tree.Term, bound: Set[str], visible: Names) -> bool:
     """True when the term's variables are bound, and those that its aggregates share with the bodies around them."""
     if isinstance(term, tree.Wildcard):
         return False
