@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import decimal
-import math
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 
-from tests.reference.terms import Value, checked
+from tests.reference.terms import ArithmeticFailure, Value, checked
 
 Arguments = Sequence[tuple[Value, ...]]
 UserFold = Callable[[Arguments], Value]
@@ -14,8 +14,16 @@ UserFold = Callable[[Arguments], Value]
 
 def _sum(values: list[Value]) -> Value:
     if any(isinstance(value, float) for value in values):
-        return math.fsum(values)  # type: ignore[arg-type]
+        return _rounded(sum(Fraction(value) for value in values))  # type: ignore[arg-type]
     return sum(values[1:], values[0])  # type: ignore[call-overload]
+
+
+def _rounded(total: Fraction | int) -> float:
+    """The float nearest to an exact total: what `math.fsum` gives, but without its trouble with great parts that cancel."""
+    try:
+        return float(total)
+    except OverflowError:
+        raise ArithmeticFailure("a sum beyond the greatest float") from None
 
 
 def _mean(values: list[Value]) -> float:
