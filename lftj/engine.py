@@ -67,9 +67,10 @@ class Engine:
         except MemoryError as error:
             hint = "commit less at a time, or give the machine more memory"
             raise LimitError("memory ran out; the transaction was rolled back", code="E333", hint=hint) from error
+        version, schema = outcome.state.version, outcome.state.schema
+        news = {name: partial(self.change_set, version, schema(name), delta) for name, delta in outcome.changes.items()}
         self.state = outcome.state
-        schema = outcome.state.schema
-        self.subscriptions.announce({n: partial(self.change_set, outcome.state, schema(n), d) for n, d in outcome.changes.items()})
+        self.subscriptions.announce(news)
         return outcome
 
     # ── rows for the user ─────────────────────────────────────────────────────────────────────────────────────────────
@@ -78,16 +79,16 @@ class Engine:
         version = state.database[schema.name]
         return Result(schema.columns, version.columns, version.count, self.dictionary, version=state.version, name=schema.name)
 
-    def change_set(self, state: State, schema: RelationSchema, delta: Delta) -> Result:
+    def change_set(self, version: int, schema: RelationSchema, delta: Delta) -> Result:
         """A net change as rows with `__diff__` and `__version__`: the rows lost first, then the rows won."""
-        read = partial(_signed_rows, schema.arity, delta, state.version)
+        read = partial(_signed_rows, schema.arity, delta, version)
         columns = (*schema.columns, *CHANGE_COLUMNS)
-        return Result(columns, read, len(delta), self.dictionary, version=state.version, name=f"changes of {schema.name}")
+        return Result(columns, read, len(delta), self.dictionary, version=version, name=f"changes of {schema.name}")
 
     def all_as_change(self, state: State, schema: RelationSchema) -> Result:
         """All rows of a relation as a change from nothing."""
         rows = state.database[schema.name].columns()
-        return self.change_set(state, schema, Delta(rows, [column[:0] for column in rows]))
+        return self.change_set(state.version, schema, Delta(rows, [column[:0] for column in rows]))
 
 
 def _signed_rows(arity: int, delta: Delta, version: int) -> Columns:

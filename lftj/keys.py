@@ -63,5 +63,9 @@ def _violation(
     rows = [to_tuples(types, [row[i] for i in back], dictionary)[0] for pair in pairs[:_SHOWN] for row in pair]
     named = ", ".join(schema.columns[i][0] for i in key)
     shown = "; ".join(f"{old} and {new}" for old, new in zip(rows[::2], rows[1::2], strict=True))
+    if schema.functional:
+        message = f"function `{schema.name}` has two values for one argument: {shown}"
+    else:
+        message = f"relation `{schema.name}` has two rows of one key ({named}): {shown}"
     hint = f"delete the old row in the same transaction, or use tx.upsert({schema.name!r}, …), which replaces the row of a key"
-    return KeyViolationError(f"relation `{schema.name}` has two rows of one key ({named}): {shown}", rows=rows, hint=hint)
+    return KeyViolationError(message, rows=rows, hint=hint)

@@ -119,6 +119,7 @@ class Result:
     def _columns(self) -> Columns:
         if self._codes is None:
             self._codes = self._read()[: len(self.columns)]  # a nullary relation is stored with one column, which is no one's
+            self._read = list  # what it held is not needed any more
         return self._codes
 
     # ── showing ───────────────────────────────────────────────────────────────────────────────────────────────────────

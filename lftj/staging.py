@@ -51,8 +51,10 @@ class Staging:
         for change in self._settled:
             wanted = wanted.then(change)
         self._settled = [wanted]
-        known, gone = self.committed.contains(wanted.inserts), self.committed.contains(wanted.erases)
-        return Delta([column[~known] for column in wanted.inserts], [column[gone] for column in wanted.erases])
+        if not self.committed.count:
+            return Delta(wanted.inserts, [column[:0] for column in wanted.erases])
+        new, gone = ~self.committed.contains(wanted.inserts), self.committed.contains(wanted.erases)
+        return Delta(wanted.inserts if new.all() else [column[new] for column in wanted.inserts], [column[gone] for column in wanted.erases])
 
     # ── settling ──────────────────────────────────────────────────────────────────────────────────────────────────────
     def _settle(self) -> None:

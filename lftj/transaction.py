@@ -47,7 +47,8 @@ class Transaction:
         self._changes: dict[str, Delta] | None = None
         self._base_changes: dict[str, Delta] = {}
         self._draft = Draft(engine)
-        self._result_state = engine.state
+        self._catalog = engine.state.program.catalog
+        self._version = engine.state.version
 
     # ── rows ──────────────────────────────────────────────────────────────────────────────────────────────────────────
     def insert(self, relation: RelationOrName, data: object, *, existing: str = "ignore", **options: Any) -> None:
@@ -125,12 +126,12 @@ class Transaction:
         try:
             outcome = self._engine.commit(draft.proposal())
             self._ended = "committed"
-            self._result_state = outcome.state
+            self._catalog, self._version = outcome.state.program.catalog, outcome.state.version
             self._changes, self._base_changes = outcome.changes, outcome.base_changes
         finally:
             self._release()
         self._engine.subscriptions.deliver()
-        return outcome.state.version
+        return self._version
 
     def rollback(self) -> None:
         """Forget everything; nothing has happened. A rolled back transaction may be rolled back again."""
@@ -172,7 +173,7 @@ class Transaction:
     @property
     def version(self) -> int:
         """The version this transaction made; before its commit, and when it changed nothing, the one it started from."""
-        return self._result_state.version
+        return self._version
 
     def changes(self, relation: RelationOrName | None = None) -> Any:
         """What the commit changed: without an argument the names of the relations, with one a `Result` of exactly its difference.
@@ -185,9 +186,9 @@ class Transaction:
             raise TransactionError(f"there are no changes to show: the transaction is {self._ended or 'still open'}", hint=hint)
         if relation is None:
             return sorted(self._changes)
-        schema = self._result_state.schema(relation)
-        delta = self._changes.get(name_of(relation)) or Delta.empty(schema.arity)
-        return self._engine.change_set(self._result_state, schema, delta)
+        schema = self._catalog.relation(name_of(relation))
+        delta = self._changes.get(schema.name) or Delta.empty(schema.arity)
+        return self._engine.change_set(self._version, schema, delta)
 
     def inserted(self, relation: RelationOrName) -> int:
         """How many rows of its own the relation won by the commit."""

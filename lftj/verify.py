@@ -33,5 +33,5 @@ def discrepancies(engine: Engine, state: State) -> list[Discrepancy]:
         delta = database[name].difference(state.database[name])
         if len(delta):
             schema = program.relations[name]
-            found.append(Discrepancy(name, engine.change_set(state, schema, delta)))
+            found.append(Discrepancy(name, engine.change_set(state.version, schema, delta)))
     return found

@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import signal
 import threading
 
 import pytest
@@ -409,3 +411,20 @@ def test_views_take_no_rows(ws):
         assert caught.value.code == "E321"
     with ws.transaction() as tx, pytest.raises(lftj.TransactionError):
         tx.delete_where("reach", src=1)
+
+
+# ── interrupts ────────────────────────────────────────────────────────────────────────────────────────────────────────
+def test_ctrl_c_during_evaluation_rolls_back(ws):
+    rules = ".decl n(c: number)\nn(count()) :- many(x), many(y), many(z), x + y < z."
+    ws.relation("many", {"x": int})
+    ws.load("many", [(i,) for i in range(5)])
+    ws.remove_rule(ws.add_rules(rules))  # so that everything is compiled
+    ws.load("many", [(i,) for i in range(20_000)])
+    before = everything(ws)
+    timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):
+        timer.start()
+        ws.add_rules(rules)
+    assert everything(ws) == before
+    ws.load("edge", [(3, 4)])
+    assert ws.verify() == []
