@@ -86,7 +86,7 @@ class ProgramErrors(LftjError, ValueError):
 
 # ── the language: E1xx ────────────────────────────────────────────────────────────────────────────────────────────────
 class ParseError(LftjError, ValueError):
-    """The text is not a program (E100), or uses a construct that is recognised but not supported (E101)."""
+    """The text is not a program (E100), uses a construct that is recognised but not supported (E101), or nests too deeply (E102)."""
 
     code = "E100"
 
@@ -98,37 +98,44 @@ class ExpressionError(LftjError, TypeError):
 
 
 class UnknownNameError(LftjError, KeyError):
-    """A relation (E110), a column (E111) or a function (E112) that nothing declares."""
+    """A relation (E110), a column (E111), a functor or aggregate (E112), a type (E113) or a rule (E114) that is not there."""
 
     code = "E110"
 
 
 class ArityError(LftjError, ValueError):
-    """An atom, a row or a functor call with the wrong number of arguments."""
+    """An atom or a row (E120), a functor or an aggregate (E121) with the wrong number of arguments."""
 
     code = "E120"
 
 
 class TypeClashError(LftjError, TypeError):
-    """A term whose type is not the one its place asks for."""
+    """A term whose type is not the one its place asks for (E130) or that its operator takes (E132), or an aggregate where none may be (E131)."""
 
     code = "E130"
 
 
 class UnsafeRuleError(LftjError, ValueError):
-    """A variable that no positive atom binds, in a head, a negation, a comparison or an aggregate."""
+    """A variable that nothing binds, in a head (E140), a negation (E141), a comparison or expression (E142) or an aggregate (E143).
+
+    Also `_` where a value is asked for (E144), and a variable or aggregate in a fact (E145).
+    """
 
     code = "E140"
 
 
 class StratificationError(LftjError, ValueError):
-    """Negation or a non-monotone aggregate inside a cycle of rules; the message names the cycle."""
+    """Negation (E150), an aggregate (E151) or a string functor (E152) inside a cycle of rules; the message names the cycle."""
 
     code = "E150"
 
 
 class DeclarationError(LftjError, ValueError):
-    """A relation declared twice, rules for a relation that cannot have them, or a head that two rules may not share."""
+    """A relation or aggregate declared twice, differently (E160), or what is no type (E161).
+
+    A function written as a relation or the other way round (E162), a relation with an aggregate and other rules or facts (E163), a column
+    name used twice (E164), a type name defined twice (E165), a rule with too many combinations of branches (E166).
+    """
 
     code = "E160"
 
@@ -147,7 +154,7 @@ class ValueTypeError(LftjError, TypeError):
 
 
 class ValueRangeError(LftjError, OverflowError):
-    """A value, or the result of arithmetic or of an aggregate, outside its type's range."""
+    """A value, or the result of arithmetic or of an aggregate, outside its type's range (E220); a division by zero (E221)."""
 
     code = "E220"
 

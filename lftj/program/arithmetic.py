@@ -20,26 +20,25 @@ _MICROSECOND = datetime.timedelta(microseconds=1)
 def evaluate(operator: str, values: tuple[Any, ...], result: Type) -> object:
     """The value of `operator` on Python values of its operand types. Raises ValueRangeError (overflow E220, division by zero E221)."""
     try:
-        return checked(_OPERATORS[operator](*values), result)
+        value = _OPERATORS[operator](*values)
+        if _holds_value(result, value):
+            return value + 0.0 if result.name == "float" else value
     except ZeroDivisionError:
         raise ValueRangeError(f"division by zero in {_shown(operator, values)}", code="E221") from None
     except (OverflowError, decimal.InvalidOperation) as problem:
         if isinstance(problem, ValueRangeError):
             raise
-        raise ValueRangeError(f"{_shown(operator, values)} is outside the range of {result}") from None
+    limits = f", {INT64_MIN} … {INT64_MAX}" if result.name == "int" else ""
+    raise ValueRangeError(f"{_shown(operator, values)} is outside the range of {result}{limits}")
 
 
-def checked(value: Any, type: Type) -> object:
-    """`value` if `type` can hold it. Raises ValueRangeError."""
-    if type.name == "int" and not INT64_MIN <= value <= INT64_MAX:
-        raise ValueRangeError(f"{value} is outside the range of int, {INT64_MIN} … {INT64_MAX}")
+def _holds_value(type: Type, value: Any) -> bool:
+    """True when `type` can hold a result."""
+    if type.name == "int":
+        return INT64_MIN <= value <= INT64_MAX
     if type.name == "float":
-        if isinstance(value, complex) or not math.isfinite(value):
-            raise ValueRangeError(f"{value} is not a finite float")
-        return value + 0.0
-    if type.precision is not None and abs(value.scaleb(type.scale)) >= 10**type.precision:
-        raise ValueRangeError(f"{value} is outside the range of {type}")
-    return value
+        return not isinstance(value, complex) and math.isfinite(value)
+    return type.precision is None or abs(value.scaleb(type.scale)) < 10**type.precision
 
 
 def as_decimal(value: Any) -> decimal.Decimal:

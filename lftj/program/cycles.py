@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lftj.errors import StratificationError
-from lftj.program.hidden import explain_hidden
+from lftj.program.hidden import explain_hidden, only_input
 from lftj.program.normal_form import FunctorRule, NormalRule
 
 
@@ -63,6 +63,7 @@ def _functor(rule: NormalRule | FunctorRule) -> str:
 def shown_cycle(names: Sequence[str], kind: str) -> str:
     """`p ← !q ← p`: each relation is derived from the next. Hidden relations are named by what they stand for."""
     parts: list[str] = []
+    names = [name for name in names if not only_input(name)]
     for place, name in enumerate(names):
         shown = explain_hidden(name) if "#" in name else f"`{name}`"
         shown = f"not {shown}" if place == 1 and kind == "negation" and "#" not in name else shown

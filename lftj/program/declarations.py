@@ -64,10 +64,12 @@ def _with_aliases(aliases: list[tree.TypeAlias], catalog: Catalog) -> tuple[Cata
                 continue
             waiting.remove(alias)
             found = True
-            if parse_type(alias.name) is not None or known.get(alias.name, base) != base:
+            if parse_type(alias.name) is not None:
+                message = f"`{alias.name}` is a built-in type"
+                errors.append(DeclarationError(message, code="E165", span=alias.span, hint="choose another name"))
+            elif known.setdefault(alias.name, base) != base:
                 message = f"type `{alias.name}` is defined twice, differently"
                 errors.append(DeclarationError(message, code="E165", span=alias.span, hint="choose another name"))
-            known.setdefault(alias.name, base)
     extended = replace(catalog, aliases=dict(known))
     for alias in waiting:
         try:

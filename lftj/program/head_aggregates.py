@@ -45,8 +45,8 @@ def _argument_types(expressions: Expressions, term: tree.HeadAggregate, expected
         hint = f"did you mean `{near}`?" if near else "aggregates are " + ", ".join(known)
         raise UnknownNameError(f"unknown aggregate `{function}`", code="E112", hint=hint)
     if count != {"count": 0, "concat": max(1, count)}.get(function, 1):
-        form = _FORMS.get(function, f"{function}(x)")
-        raise ArityError(f"`{function}` takes another number of arguments than {count}", code="E121", hint=f"write {form}")
+        wanted = {"count": "no arguments", "concat": "at least one argument"}.get(function, "1 argument")
+        raise ArityError(f"`{function}` takes {wanted}, found {count}", code="E121", hint=f"write {_FORMS.get(function, f'{function}(x)')}")
     if function == "concat":
         return [STR, STR, *[None] * (count - 2)][:count]
     guesses = [expressions.inference.guess(arg) for arg in term.args]

@@ -64,10 +64,15 @@ def of_aggregate(name: str) -> bool:
     return name.partition("#")[2].rstrip("0123456789") in AGGREGATES
 
 
+def only_input(name: str) -> bool:
+    """True for the hidden relation of the values given to a functor or an aggregate, which no user has in mind."""
+    return name.partition("#")[2].rstrip("0123456789") == "in"
+
+
 def explain_hidden(name: str) -> str:
     """What a hidden relation stands for, in the words of the rule it comes from."""
     kind = name.partition("#")[2].rstrip("0123456789")
-    words = {"not": "`!( … )`", "or": "`( … ; … )`", "in": "the values given to a functor or an aggregate"}
+    words = {"not": "`!( … )`", "or": "`( … ; … )`"}
     if kind in AGGREGATES:
         return f"the aggregate `{kind}`"
     return words.get(kind, f"the functor `{kind}`")

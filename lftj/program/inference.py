@@ -91,7 +91,8 @@ class Inference:
 
     def _visit_atom(self, atom: tree.Atom) -> None:
         schema = self._catalog.relations.get(atom.relation)
-        columns = schema.columns if schema is not None else ()
+        fits = schema is not None and schema.arity == len(atom.terms)  # else nobody knows which argument is meant for which column
+        columns = schema.columns if schema is not None and fits else ()
         for position, term in enumerate(atom.terms):
             if not isinstance(term, tree.Variable):
                 self._visit_term(term)

@@ -68,6 +68,13 @@ def _computable(term: tree.Term, bound: Set[str], visible: Names) -> bool:
     return term_names(term).keys() | shared <= bound
 
 
+def _names_in_branches(body: tree.Body) -> set[str]:
+    """Variables that atoms in branches of disjunctions have."""
+    branches = [branch for literal in body.literals if isinstance(literal, tree.Disjunction) for branch in literal.branches]
+    atoms = [literal for branch in branches for literal in branch.literals if isinstance(literal, tree.Atom)]
+    return {name for atom in atoms for name in mentioned_names(atom)}.union(*map(_names_in_branches, branches))
+
+
 def _constant(term: tree.Term) -> bool:
     return not term_names(term) and not term_aggregates(term)
 
@@ -79,6 +86,7 @@ class _Check:
     def __init__(self, rule: tree.Rule):
         self.errors: dict[str, UnsafeRuleError] = {}
         self.follow: set[str] = set()
+        self._in_branches = _names_in_branches(rule.body)
         head_names = {name for head in rule.heads for term in head.terms for name in term_names(term)}
         visible = frozenset(head_names | direct_names(rule.body.literals).keys())
         bound = self._body(rule.body.literals, frozenset(), visible)
@@ -130,6 +138,8 @@ class _Check:
 
     def _report(self, name: str, kind: str, where: str, span: Span | None) -> None:
         code, hint = PLACES[kind]
+        if name in self._in_branches:
+            hint = "only some branches of the disjunction bind it: bind `{name}` in every branch, or beside the disjunction"
         shown = user_name(name)
         message = f"variable `{shown}` {where} is not bound"
         self.errors.setdefault(name, UnsafeRuleError(message, code=code, span=span, hint=hint.format(name=shown)))
