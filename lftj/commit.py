@@ -36,11 +36,12 @@ class Proposal:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What it comes to: the state to publish, net changes per relation of the user's, and those of base rows alone."""
+    """What it comes to: the state to publish, net changes per relation of the user's, those of base rows alone, and the work it took."""
 
     state: State
     changes: dict[str, Delta]
     base_changes: dict[str, Delta]
+    work: int
 
 
 @dataclass
@@ -73,7 +74,7 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
     happened = bool(changes or base_changes or proposal.changed_rules)
     database = database.replace({}, version=before.version + happened)
     state = State(proposal.program, database, proposal.views, proposal.aggregates)
-    return Outcome(state, changes, base_changes)
+    return Outcome(state, changes, base_changes, context.work)
 
 
 def _derived(program: Program, name: str) -> bool:

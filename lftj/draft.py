@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -168,12 +169,20 @@ class Draft:
             if handle.source is not None:
                 changed |= _heads(program, [handle.source])
                 program = program.remove(handle.source)
+            elif handle.facts is not None:
+                program = _without_facts(program, handle.facts[0])
         self._program = program
         self._changed_rules |= changed
         for handle in handles:
             if handle.facts is not None:
                 name, columns = handle.facts
                 self.staging(name).add("delete", list(columns))
+
+
+def _without_facts(program: Program, relation: str) -> Program:
+    """The relation may get an aggregate rule again, as far as this text is concerned; the commit looks at the rows themselves."""
+    catalog = replace(program.catalog, fact_relations=program.catalog.fact_relations - {relation})
+    return replace(program, catalog=catalog)
 
 
 def _heads(program: Program, sources: Iterable[int]) -> set[str]:

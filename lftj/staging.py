@@ -54,7 +54,8 @@ class Staging:
         if not self.committed.count:
             return Delta(wanted.inserts, [column[:0] for column in wanted.erases])
         new, gone = ~self.committed.contains(wanted.inserts), self.committed.contains(wanted.erases)
-        return Delta(wanted.inserts if new.all() else [column[new] for column in wanted.inserts], [column[gone] for column in wanted.erases])
+        inserts = wanted.inserts if new.all() else [column[new] for column in wanted.inserts]
+        return Delta(inserts, [column[gone] for column in wanted.erases])
 
     # ── settling ──────────────────────────────────────────────────────────────────────────────────────────────────────
     def _settle(self) -> None:

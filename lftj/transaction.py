@@ -49,6 +49,8 @@ class Transaction:
         self._draft = Draft(engine)
         self._catalog = engine.state.program.catalog
         self._version = engine.state.version
+        self.work = 0
+        """Kernel steps that the commit took: a measure of work that is the same on every machine."""
 
     # ── rows ──────────────────────────────────────────────────────────────────────────────────────────────────────────
     def insert(self, relation: RelationOrName, data: object, *, existing: str = "ignore", **options: Any) -> None:
@@ -127,7 +129,7 @@ class Transaction:
             outcome = self._engine.commit(draft.proposal())
             self._ended = "committed"
             self._catalog, self._version = outcome.state.program.catalog, outcome.state.version
-            self._changes, self._base_changes = outcome.changes, outcome.base_changes
+            self._changes, self._base_changes, self.work = outcome.changes, outcome.base_changes, outcome.work
         finally:
             self._release()
         self._engine.subscriptions.deliver()

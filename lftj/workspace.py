@@ -88,8 +88,8 @@ class Workspace:
         if known == schema and (schema.name in state.views) == view:
             return relation
         if known == schema:
-            one, other = ("ws.relation", "ws.view") if view else ("ws.view", "ws.relation")
-            raise DeclarationError(f"`{schema.name}` is declared by {one} already, not by {other}", hint=f"use {one} in both places")
+            kind = "relation" if view else "view"
+            raise DeclarationError(f"`{schema.name}` is declared as a {kind} already", hint=f"write ws.{kind}({schema.name!r}, …) here too")
         with self.transaction() as tx:
             tx.declare(schema, view=view)
         return relation

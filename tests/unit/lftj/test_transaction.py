@@ -140,6 +140,20 @@ def test_hidden_relations_go_with_their_rule(ws):
     assert set(ws._engine.state.database) == {*ws.relations, "reach#base"}
 
 
+def test_views_that_depend_on_nothing_changed_do_no_work(ws):
+    ws.relation("other", {"x": int})
+    ws.load("edge", [(i, i + 1) for i in range(10, 300)])
+    with ws.transaction() as tx:
+        tx.insert("other", [(1,)])
+    assert tx.work == 0
+    with ws.transaction() as tx:
+        tx.add_rules(".decl copy(x: number)\ncopy(x) :- other(x).")
+    assert 0 < tx.work < 100
+    with ws.transaction() as tx:
+        tx.insert("edge", [(300, 301)])
+    assert tx.work > 1000
+
+
 # ── policies ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 def test_an_absent_row_may_be_an_error(ws):
     with pytest.raises(lftj.MissingRowError) as caught, ws.transaction() as tx:
