@@ -253,7 +253,7 @@ def compute(plan, state, code, bindings, stack, offsets, text):
         elif operation < EQUAL:
             store(state, top, float_operation(state, operation, left, value))
         elif operation < TEXT_LESS:
-            store(state, top, 1 if compare(operation, (left > value) - (left < value)) else 0)
+            store(state, top, 1 if compare(operation, int(left > value) - int(left < value)) else 0)
         else:
             order = compare_text(offsets, text, left, value)
             store(state, top, 1 if compare(operation - TEXT_LESS + LESS, order) else 0)
