@@ -1,0 +1,1 @@
+"""Bringing views up to date when what they read has changed."""

@@ -1,0 +1,1 @@
+"""From the syntax tree to strata of conjunctive rules: checks, rewriting, stratification."""
