@@ -12,6 +12,8 @@ from rich.table import Table
 from bench.figure import Report, ResultsDiffer
 from bench.registry import NAMES, run
 
+WIDTH = 140  # characters of a line that goes to a file
+
 
 def _arguments(words: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench", description="Figures of the engine, each a ratio taken in one run.")
@@ -51,7 +53,7 @@ def main(words: list[str] | None = None) -> int:
     except ResultsDiffer as difference:
         print(f"bench {arguments.name}: results differ: {difference}", file=sys.stderr)
         return 2
-    show(report, Console())
+    show(report, Console(width=None if sys.stdout.isatty() else WIDTH))
     if arguments.json:
         arguments.json.write_text(report.as_json() + "\n", encoding="utf-8")
     return 1 if arguments.strict and report.missed() else 0

@@ -28,9 +28,9 @@ def main() -> str:
     workspace.load(link, [(1, 2, 10.0), (1, 3, 20.0), (2, 3, 30.0), (7, 8, 20.0), (8, 9, 20.0)])
     workspace.add_rules(RULES)
     busiest = max(n for _, n in workspace["degree"].fetchall())
-    mean = workspace["length"].fetchone()
+    ((mean,),) = workspace["length"].fetchall()
     counts = [len(workspace[name]) for name in ("reach", "unreachable")]
-    return f"reachable {counts[0]}, busiest {busiest}, unreachable {counts[1]}, mean {mean[0]}"
+    return f"reachable {counts[0]}, busiest {busiest}, unreachable {counts[1]}, mean {mean}"
 
 
 if __name__ == "__main__":

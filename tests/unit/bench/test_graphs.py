@@ -61,11 +61,11 @@ def test_skewed_graph_is_the_one_described() -> None:
 
 def test_the_peer_s_patterns_count_what_they_say() -> None:
     complete = [(x, y) for x in range(6) for y in range(x + 1, 6)]
-    peer = Peer(np.array(complete, np.int64).T)
+    peer = Peer(list(np.array(complete, np.int64).T))
     assert [peer.count(query) for query in (TRIANGLES, FOUR_CYCLES, FOUR_CLIQUES, FOUR_CLIQUES_BY_HAND)] == [20, 15, 15, 15]
 
 
 def test_the_peer_s_closure_is_a_closure() -> None:
-    peer = Peer(np.array([(1, 2), (2, 3), (3, 1), (4, 1)], np.int64).T)
+    peer = Peer(list(np.array([(1, 2), (2, 3), (3, 1), (4, 1)], np.int64).T))
     assert peer.closure() == 12
     assert [column.tolist() for column in peer.rows("path")] == [[1] * 3 + [2] * 3 + [3] * 3 + [4] * 3, [1, 2, 3] * 4]
