@@ -21,7 +21,7 @@ EXPECTED = "reachable 6, busiest 2, unreachable 3, mean 20.0"
 
 
 def _environment(cache: Path) -> dict[str, str]:
-    """Ours, with kernels and Python's bytecode cached under `cache` and nowhere else: warm then means warm, whatever the machine forbids."""
+    """Ours, with kernels and Python's bytecode cached under `cache` and nowhere else: warm then means warm on every machine."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return environment | {"LFTJ_CACHE_DIR": str(cache / "kernels"), "PYTHONPYCACHEPREFIX": str(cache / "bytecode")}
 
