@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from lftj.dictionary import Dictionary
 from lftj.errors import LimitError
 from lftj.join.statistics import Statistics
@@ -31,6 +33,8 @@ class Context:
     orders: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     statistics: Statistics = field(default_factory=Statistics)
     work: int = 0
+    caches: list[np.ndarray] = field(default_factory=list)
+    """Bitmaps without a bit set, for the next run to use: making one costs more than a small run."""
 
     def spend(self, steps: int) -> None:
         """Count work, and raise LimitError when a limit is passed. Called between slices of a kernel's run."""

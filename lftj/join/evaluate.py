@@ -10,7 +10,7 @@ from lftj.errors import LftjError, ValueRangeError
 from lftj.join import layout_kernels as at
 from lftj.join.assemble import Assembly
 from lftj.join.context import Context
-from lftj.join.intersect_kernels import CACHE_LIST, CACHE_WORDS
+from lftj.join.intersect_kernels import CACHE_LIST, CACHE_WORDS, clear_cache
 from lftj.join.plan import RulePlan, make_plan
 from lftj.join.triejoin_kernels import run
 from lftj.program.normal_form import NormalRule, Ref
@@ -46,7 +46,7 @@ def chunks(plan: RulePlan, relations: Relations, context: Context) -> Iterator[n
     if assembly.empty:
         return
     state = assembly.fresh_state()
-    cache = np.zeros(CACHE_WORDS + CACHE_LIST, np.int64)
+    cache = context.caches.pop() if context.caches else np.zeros(CACHE_WORDS + CACHE_LIST, np.int64)
     out = np.empty((len(plan.outputs) + 1, _CHUNK), np.int64)
     state[at.CAPACITY] = _CHUNK
     offsets, text = context.dictionary.flat()
@@ -63,6 +63,8 @@ def chunks(plan: RulePlan, relations: Relations, context: Context) -> Iterator[n
         if state[at.ROWS] and status != at.PAUSED:
             yield out[:, : int(state[at.ROWS])]
             state[at.ROWS] = 0
+    clear_cache(address(cache), address(state))
+    context.caches.append(cache)
 
 
 def run_plan(plan: RulePlan, relations: Relations, context: Context) -> tuple[Columns, np.ndarray]:

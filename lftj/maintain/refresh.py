@@ -13,7 +13,7 @@ from lftj.heads.function import check_function
 from lftj.join.context import Context
 from lftj.join.evaluate import Columns, Relations
 from lftj.maintain.full import derive
-from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, StratifiedProgram, Stratum
+from lftj.program.normal_form import NormalRule, RelationSchema, StratifiedProgram, Stratum
 from lftj.recursion.bootstrap import bootstrap
 from lftj.storage.database import Database, base_name
 from lftj.storage.delta import Delta
@@ -77,14 +77,7 @@ class _Overlay(Mapping[str, RelationVersion]):
 def _affected(stratum: Stratum, changed: set[str]) -> bool:
     if any(name in changed or base_name(name) in changed for name in stratum.relations):
         return True
-    return any(not changed.isdisjoint(reads(rule)) for rule in stratum.rules)
-
-
-def reads(rule: NormalRule | FunctorRule) -> set[str]:
-    """The relations a rule reads."""
-    if isinstance(rule, FunctorRule):
-        return {rule.domain}
-    return {atom.relation for atom in rule.atoms} | {atom.relation for atom in rule.negated}
+    return not changed.isdisjoint(stratum.reads)
 
 
 def _evaluate(program: StratifiedProgram, stratum: Stratum, relations: Relations, context: Context) -> dict[str, Columns]:

@@ -7,7 +7,9 @@ their name, which no user can write.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from lftj.errors import Span
 from lftj.types import Type
@@ -114,6 +116,11 @@ class NormalRule:
     span: Span | None = field(default=None, compare=False, repr=False)
 
     @property
+    def reads(self) -> Iterable[str]:
+        """The relations in the body, as often as they occur."""
+        return [atom.relation for atom in (*self.atoms, *self.negated)]
+
+    @property
     def aggregates(self) -> bool:
         """True when some head column is aggregated."""
         return any(isinstance(term, AggregateTerm) for term in self.head)
@@ -134,6 +141,11 @@ class FunctorRule:
     types: tuple[Type, ...]
     result: Type | None
     span: Span | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def reads(self) -> Iterable[str]:
+        """The relations the rule reads: its domain."""
+        return (self.domain,)
 
 
 # ── relations and the whole ───────────────────────────────────────────────────────────────────────────────────────────
@@ -157,13 +169,18 @@ class RelationSchema:
         return len(self.columns)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Stratum:
     """Relations that depend on one another (or a single one), with all their rules; `recursive` when they form a cycle."""
 
     relations: tuple[str, ...]
     rules: tuple[NormalRule | FunctorRule, ...]
     recursive: bool
+
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        """The relations that some rule of the stratum reads, its own included."""
+        return frozenset(name for rule in self.rules for name in rule.reads)
 
 
 @dataclass(frozen=True, slots=True)

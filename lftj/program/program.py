@@ -17,7 +17,7 @@ from lftj.program.cycles import CycleError
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, StratifiedProgram
 from lftj.program.normalize import NormalizedRule, normalize
 from lftj.program.schema import Catalog, Derivation, UserAggregateSignature
-from lftj.program.strata import stratify
+from lftj.program.strata import extend, stratify
 from lftj.syntax import tree
 
 
@@ -54,9 +54,21 @@ class Program:
         if errors:
             raise ProgramErrors(errors)
         made = Program(checked.catalog, sources, checked.facts, checked.directives, self.next_source + len(ids))
-        if ids:
+        if ids and not made._extend(self, [sources[number].normal for number in ids]):
             made.stratified  # noqa: B018 — raises if the new rules do not fit in
         return made, ids
+
+    def _extend(self, old: Program, new: Sequence[NormalizedRule]) -> bool:
+        """Take over the strata of `old`, if they are known and the new rules merely come after them."""
+        known = old.__dict__.get("stratified")
+        if known is None:
+            return False
+        hidden = {name: schema for name, schema in known.relations.items() if "#" in name}
+        hidden |= {schema.name: schema for each in new for schema in each.hidden}
+        extended = extend(known, {**self.catalog.relations, **hidden}, [rule for each in new for rule in each.rules])
+        if extended is not None:
+            self.__dict__["stratified"] = extended
+        return extended is not None
 
     def remove(self, source: int) -> Program:
         """Without one rule; its relations stay declared. Raises UnknownNameError (E114) for an id that is not there."""

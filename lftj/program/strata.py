@@ -30,7 +30,7 @@ def stratify(relations: Mapping[str, RelationSchema], rules: Sequence[AnyRule]) 
     rules_of: dict[str, list[AnyRule]] = {}
     for rule in rules:
         rules_of.setdefault(rule.relation, []).append(rule)
-    reads = {name: dict.fromkeys(read for rule in mine for read in read_by(rule) if read in rules_of) for name, mine in rules_of.items()}
+    reads = {name: dict.fromkeys(read for rule in mine for read in rule.reads if read in rules_of) for name, mine in rules_of.items()}
     strata: list[Stratum] = []
     errors: list[LftjError] = []
     for members in components(reads):
@@ -44,11 +44,15 @@ def stratify(relations: Mapping[str, RelationSchema], rules: Sequence[AnyRule]) 
     return StratifiedProgram(dict(relations), tuple(strata))
 
 
-def read_by(rule: AnyRule) -> Iterable[str]:
-    """The relations that a rule reads."""
-    if isinstance(rule, FunctorRule):
-        return (rule.domain,)
-    return [atom.relation for atom in (*rule.atoms, *rule.negated)]
+def extend(old: StratifiedProgram, relations: Mapping[str, RelationSchema], rules: Sequence[AnyRule]) -> StratifiedProgram | None:
+    """`old` with more rules, when they only add to its end: no rule of `old` derives or reads what they derive. None otherwise.
+
+    Costs in proportion to the new rules, but for a look at the names.
+    """
+    heads = {rule.relation for rule in rules}
+    if any(not heads.isdisjoint(stratum.relations) or not heads.isdisjoint(stratum.reads) for stratum in old.strata):
+        return None
+    return StratifiedProgram(dict(relations), old.strata + stratify(relations, rules).strata)
 
 
 def strict_edges(rules: Iterable[AnyRule], members: set[str]) -> list[Edge]:
