@@ -110,7 +110,7 @@ class ArityError(LftjError, ValueError):
 
 
 class TypeClashError(LftjError, TypeError):
-    """A term whose type is not the one its place asks for (E130) or that its operator takes (E132), or an aggregate where none may be (E131)."""
+    """A term of another type than its place asks for (E130) or its operator takes (E132), or an aggregate where none may be (E131)."""
 
     code = "E130"
 
