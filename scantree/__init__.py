@@ -1,6 +1,9 @@
 """Ordered data: persistent, paged, scan-augmented trees in one reserved range of memory."""
 
 from scantree.arena import Arena
+from scantree.complement import complement
+from scantree.interval import IntervalTree
+from scantree.monoid import COUNT, Aggregate, Monoid, max_of, min_of, sum_of
 from scantree.tree import Tree
 
-__all__ = ["Arena", "Tree"]
+__all__ = ["COUNT", "Aggregate", "Arena", "IntervalTree", "Monoid", "Tree", "complement", "max_of", "min_of", "sum_of"]

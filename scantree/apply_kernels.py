@@ -1,7 +1,7 @@
 """Copy-on-write change: δ sorted changes touch δ paths, everything else is shared. O(δ (page + log n)).
 
-The changed leaves are made first, then, level by level, new parents of what changed, until one root is left. A page that falls below a quarter of
-its capacity is joined with a neighbour under the same parent where both fit on one page.
+The changed leaves are made first, then, level by level, new parents of what changed, until one root is left. A page that falls below a
+quarter of its capacity is joined with a neighbour under the same parent where both fit on one page.
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ import numpy as np
 
 from scantree.build_kernels import raise_levels, write_leaf
 from scantree.jit import compiled, load
+from scantree.leaf_kernels import change_leaves, page_at_level, share
 from scantree.page_kernels import (
     ENTRIES,
     FAN_CAPACITY,
-    KEYS,
     LEAF_CAPACITY,
     LEVEL,
     REFERENCES,
+    SLOT_BITS,
+    SLOT_MASK,
     WIDTH,
     copy_entry,
     discard,
@@ -25,134 +27,6 @@ from scantree.page_kernels import (
     new_index,
     set_entry,
 )
-from scantree.seek_kernels import SLOT_BITS, SLOT_MASK, child_for, compare_index_entry, compare_leaf_row
-
-
-@compiled
-def compare_columns(keys, left, i, right, j):
-    """−1, 0, 1 for column i of `left` against column j of `right`, over the first `keys` rows of each."""
-    for column in range(keys):
-        if left[column, i] != right[column, j]:
-            return -1 if left[column, i] < right[column, j] else 1
-    return 0
-
-
-@compiled
-def changes_before(memory, page, slot, keys, changes, first, last):
-    """First change in [first, last) that is not before the least key of child `slot`."""
-    low = first
-    high = last
-    while low < high:
-        middle = (low + high) >> 1
-        if compare_index_entry(memory, page, slot, keys, changes, middle) > 0:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@compiled
-def leaf_path(memory, root, height, keys, changes, change):
-    """The path to the leaf that a change belongs to."""
-    page = root
-    path = 0
-    for level in range(height, 0, -1):
-        child = child_for(memory, page, keys, changes, change)
-        path |= child << (SLOT_BITS * level)
-        page = memory[index_column(page, 0) + child]
-    return path
-
-
-@compiled
-def merge_leaf(memory, layout, leaf, inserts, first_in, last_in, erases, first_out, last_out, out):
-    """Rows of `leaf` less the erases, with the inserts, into `out` (shape width × room): the number of rows. An insert wins over its equal."""
-    keys = layout[KEYS]
-    width = layout[WIDTH]
-    entries = memory[leaf + ENTRIES]
-    slot = 0
-    rows = 0
-    while slot < entries or first_in < last_in:
-        order = 1 if slot >= entries else -1
-        if slot < entries and first_in < last_in:
-            order = compare_leaf_row(memory, leaf, slot, keys, inserts, first_in)
-        if order >= 0:
-            for column in range(width):
-                out[column, rows] = inserts[column, first_in]
-            first_in += 1
-            rows += 1
-            slot += 1 if order == 0 else 0
-            continue
-        gone = False
-        while first_out < last_out:
-            against = compare_leaf_row(memory, leaf, slot, keys, erases, first_out)
-            if against < 0:
-                break
-            first_out += 1
-            if against == 0:
-                gone = True
-                break
-        if not gone:
-            for column in range(width):
-                out[column, rows] = load(memory, leaf_column(leaf, column) + slot)
-            rows += 1
-        slot += 1
-    return rows
-
-
-@compiled
-def share_end(memory, root, height, keys, path, changes, first):
-    """The first of changes [first, …) that does not belong to the leaf at `path`; none lies before it."""
-    page = root
-    end = changes.shape[1]
-    for level in range(height, 0, -1):
-        child = (path >> (SLOT_BITS * level)) & SLOT_MASK
-        if child + 1 < memory[page + ENTRIES]:
-            end = changes_before(memory, page, child + 1, keys, changes, first, end)
-        page = memory[index_column(page, 0) + child]
-    return end
-
-
-@compiled
-def page_at_level(memory, root, height, path, level):
-    """The page at `level` on a path."""
-    page = root
-    for at in range(height, level, -1):
-        page = memory[index_column(page, 0) + ((path >> (SLOT_BITS * at)) & SLOT_MASK)]
-    return page
-
-
-@compiled
-def change_leaves(memory, layout, root, height, inserts, erases, paths, ends, pages):
-    """New leaves for every touched one: the leaf on paths[i] becomes pages[ends[i−1]:ends[i]]. The number of touched leaves."""
-    keys = layout[KEYS]
-    capacity = layout[LEAF_CAPACITY]
-    scratch = np.empty((layout[WIDTH], 2 * capacity), np.int64)
-    in_at = 0
-    out_at = 0
-    touched = 0
-    made = 0
-    while in_at < inserts.shape[1] or out_at < erases.shape[1]:
-        if out_at >= erases.shape[1] or (in_at < inserts.shape[1] and compare_columns(keys, inserts, in_at, erases, out_at) <= 0):
-            path = leaf_path(memory, root, height, keys, inserts, in_at)
-        else:
-            path = leaf_path(memory, root, height, keys, erases, out_at)
-        leaf = page_at_level(memory, root, height, path, 0)
-        in_end = share_end(memory, root, height, keys, path, inserts, in_at)
-        out_end = share_end(memory, root, height, keys, path, erases, out_at)
-        room = memory[leaf + ENTRIES] + in_end - in_at
-        if room > scratch.shape[1]:
-            scratch = np.empty((layout[WIDTH], 2 * room), np.int64)
-        rows = merge_leaf(memory, layout, leaf, inserts, in_at, in_end, erases, out_at, out_end, scratch)
-        count = (rows + capacity - 1) // capacity
-        for i in range(count):
-            pages[made] = write_leaf(memory, layout, scratch, rows * i // count, rows * (i + 1) // count)
-            made += 1
-        paths[touched] = path
-        ends[touched] = made
-        touched += 1
-        in_at = in_end
-        out_at = out_end
-    return touched
 
 
 @compiled
@@ -260,27 +134,32 @@ def change_level(memory, layout, root, height, level, touched, paths, ends, page
         children = gather_children(memory, parent, level, paths, ends, first, last, pages)
         kept = join_small(memory, layout, children, below)
         count = (kept + fan - 1) // fan
+        appended = ((paths[first] >> (shift - SLOT_BITS)) & SLOT_MASK) == memory[parent + ENTRIES] - 1
         hint = 0
         for i in range(count):
-            above[made], hint = write_parent(memory, layout, parent, hint, children, kept * i // count, kept * (i + 1) // count, level)
+            low, high = share(kept, count, i, fan, appended)
+            above[made], hint = write_parent(memory, layout, parent, hint, children, low, high, level)
             made += 1
         paths[parents] = paths[first]
         above_ends[parents] = made
         parents += 1
         first = last
-    pages[:made] = above[:made]
-    ends[:parents] = above_ends[:parents]
+    for i in range(made):
+        pages[i] = above[i]
+    for i in range(parents):
+        ends[i] = above_ends[i]
     return parents
 
 
 @compiled
 def lower_root(memory, root, height):
-    """Take index pages with a single child off the top: (root, height)."""
+    """Take index pages with a single child off the top: (root, height). Only new pages are given up; a shared one is merely passed by."""
     while height > 0 and memory[root + ENTRIES] == 1:
         child = memory[index_column(root, 0)]
-        memory[child + REFERENCES] += 1
-        discard(memory, root)
-        memory[child + REFERENCES] -= 1
+        if memory[root + REFERENCES] == 0:
+            memory[child + REFERENCES] += 1
+            discard(memory, root)
+            memory[child + REFERENCES] -= 1
         root = child
         height -= 1
     return root, height
@@ -302,5 +181,5 @@ def apply(memory, layout, root, height, inserts, erases):
     made = ends[0]
     if made == 0:
         return 0, 0
-    top, height = raise_levels(memory, layout, pages[:made].copy(), height)
+    top, height = raise_levels(memory, layout, pages, made, height)
     return lower_root(memory, top, height)

@@ -34,16 +34,16 @@ def write_index(memory, layout, pages, first, last, level):
 
 
 @compiled
-def raise_levels(memory, layout, pages, level):
-    """Index levels over `pages` (which lie at `level`) until one page is left: (root, height)."""
+def raise_levels(memory, layout, pages, count, level):
+    """Index levels over the first `count` of `pages`, which lie at `level`, until one is left: (root, height). `pages` is overwritten."""
     fan = layout[FAN_CAPACITY]
-    while pages.size > 1:
+    while count > 1:
         level += 1
-        count = (pages.size + fan - 1) // fan
-        above = np.empty(count, np.int64)
-        for i in range(count):
-            above[i] = write_index(memory, layout, pages, pages.size * i // count, pages.size * (i + 1) // count, level)
-        pages = above
+        parents = (count + fan - 1) // fan
+        for i in range(parents):
+            # parent i is written where only pages stand that it or parents before it have taken in
+            pages[i] = write_index(memory, layout, pages, count * i // parents, count * (i + 1) // parents, level)
+        count = parents
     return pages[0], level
 
 
@@ -61,4 +61,4 @@ def build(memory, layout, data, fill):
     pages = np.empty(count, np.int64)
     for i in range(count):
         pages[i] = write_leaf(memory, layout, data, rows * i // count, rows * (i + 1) // count)
-    return raise_levels(memory, layout, pages, 0)
+    return raise_levels(memory, layout, pages, count, 0)

@@ -1,14 +1,15 @@
 """Pages: how they lie in memory, how they are taken and given back.
 
-All trees of one arena live in one int64 array, `memory`, and a page is named by the index of its first word, so that a page means the same in
-another process that maps the same words. Word 0 of memory is never a page: 0 stands for "no page".
+All trees of one arena live in one int64 array, `memory`, and a page is named by the index of its first word, so that a page means the same
+in another process that maps the same words. Word 0 of memory is never a page: 0 stands for "no page".
 
     page   = header of 8 words, then columns
     leaf   = one column of PAGE_ROWS words for each key and value column
     index  = columns of PAGE_FAN words: child page, rows below the child, the child's least key (one column per key column),
              then one column per aggregate, ⊕ over the rows below the child
 
-A page counts its references: one per parent page, one per tree that has it as root. At zero it goes to the free list of its size.
+A page counts its references: one per parent page, one per tree that has it as root. At zero it goes to the free list of its size. Once
+referenced it never changes, and every use of its words has another birth number, so (page, birth) names one content for ever.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ SLOT_MASK = 511
 PAGE_ROWS = 512
 PAGE_FAN = 256
 HEADER = 8
+MAX_HEIGHT = 5  # a position has room for so many index levels; pages a quarter full then hold 10¹¹ rows
 
 # header words of a page
 ENTRIES = 0
@@ -29,10 +31,12 @@ REFERENCES = 1
 SIZE_CLASS = 2
 NEXT_FREE = 3
 LEVEL = 4
+BIRTH = 5
 
 # words of the arena's own header, at the start of memory
 NEXT_WORD = 0
 WORDS_IN_USE = 1
+BIRTHS = 2
 FREE_LISTS = 16
 SIZE_CLASSES = 480
 ARENA_HEADER = 512
@@ -79,6 +83,8 @@ def take_page(memory, size_class, level):
     memory[page + SIZE_CLASS] = size_class
     memory[page + NEXT_FREE] = 0
     memory[page + LEVEL] = level
+    memory[BIRTHS] += 1
+    memory[page + BIRTH] = memory[BIRTHS]
     return page
 
 
@@ -109,7 +115,7 @@ def release(memory, root):
     """Drop one reference to `root`; free every page that nothing references any more. O(pages freed · fan)."""
     if root == 0:
         return
-    stack = np.empty(64 * PAGE_FAN, np.int64)
+    stack = np.empty((MAX_HEIGHT + 2) * PAGE_FAN, np.int64)  # depth first: at most one page's children wait at each level
     stack[0] = root
     depth = 1
     while depth > 0:

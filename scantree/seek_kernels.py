@@ -1,7 +1,7 @@
 """Positions and seeks: the trie's view of a tree, O(log distance) by galloping.
 
-A position is one int64 that packs the path to a row: the slot in the leaf in bits 0–8, then 9 bits for the child taken at each index level. So
-positions compare as rows do, and END, all ones, lies behind every row. A position that runs off its leaf is normalised to the first slot
+A position is one int64 that packs the path to a row: the slot in the leaf in bits 0–8, then 9 bits for the child taken at each index level.
+So positions compare as rows do, and END, all ones, lies behind every row. A position that runs off its leaf is normalised to the first slot
 of the next leaf, or END.
 
 A trie iterator at column c holds a range [position, end) in which the columns before c are constant.

@@ -1,13 +1,18 @@
 """The scan tree: a persistent, paged, ordered map from key tuples to value columns [LFTJ-IVM 3.1.1].
 
-A `Tree` is one immutable version. `apply` makes the next one, sharing every page that the change does not touch, so both stay readable and a
-change of δ rows costs O(δ (page + log n)), never O(n). Keys and values are int64 columns; rows travel as lists of equally long arrays.
+A `Tree` is one immutable version. `apply` makes the next one, sharing every page that the change does not touch, so both stay readable and
+a change of δ rows costs O(δ (page + log n)), never O(n). Keys and values are int64 columns; rows travel as lists of equally long arrays.
+
+How it is kept: rows in leaf pages, column-wise; above them index pages that hold for every child its page, its number of rows, its least
+key and aggregates (`page_kernels`). Pages are never changed once a version has them (`apply_kernels`) and are freed when the last version
+that reaches them is gone (`Arena`). Readers walk by positions that pack a whole path (`seek_kernels`) or by cursors (`cursor_kernels`).
 """
 
 from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
+from typing import TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,28 +20,32 @@ from numpy.typing import NDArray
 from scantree.apply_kernels import apply as apply_changes
 from scantree.arena import Arena, Words
 from scantree.build_kernels import build
-from scantree.page_kernels import HEADER, MAX, MIN, PAGE_FAN, PAGE_ROWS, REFERENCES, SUM
+from scantree.columns import Columns, as_matrix
+from scantree.diff_kernels import diff
+from scantree.monoid import COUNT, Aggregate, Monoid
+from scantree.page_kernels import (
+    FAN_CAPACITY,
+    HEADER,
+    LEAF_CAPACITY,
+    MAX,
+    MAX_HEIGHT,
+    MIN,
+    PAGE_FAN,
+    PAGE_ROWS,
+    REFERENCES,
+    SIZE_CLASSES,
+    SUM,
+    WORDS_IN_USE,
+    discard,
+)
 from scantree.read_kernels import look_up, read_ranks, read_rows
+from scantree.scan import scan_column, scan_monoid
 from scantree.seek_kernels import END, lower_bound, rank
-
-Columns = Sequence[NDArray[np.int64]]
 
 _OPERATORS = {"sum": SUM, "min": MIN, "max": MAX}
 _FILL = 0.9  # of a leaf at bulk load: the first changes after a load then find room
 _NO_COLUMNS: tuple[Words, ...] = ()
-
-
-def _matrix(columns: Columns, width: int) -> NDArray[np.int64]:
-    """`columns` as one array of shape width × n, without a copy when they already are one."""
-    if isinstance(columns, np.ndarray) and columns.ndim == 2 and columns.dtype == np.int64 and columns.flags.c_contiguous:
-        data = columns
-    elif len(columns) == 0:
-        data = np.empty((width, 0), np.int64)
-    else:
-        data = np.ascontiguousarray(np.vstack([np.asarray(column, np.int64) for column in columns]))
-    if data.shape[0] != width:
-        raise ValueError(f"{width} columns expected, {data.shape[0]} given")
-    return data
+A = TypeVar("A")
 
 
 class Tree:
@@ -76,35 +85,55 @@ class Tree:
             raise ValueError("a tree needs a key column; keep a relation without columns as one constant column")
         if not (4 <= leaf_capacity <= PAGE_ROWS and 4 <= fan <= PAGE_FAN):
             raise ValueError(f"leaf_capacity must be 4 … {PAGE_ROWS} and fan 4 … {PAGE_FAN}")
+        width = key_width + value_width
+        if max(width * (PAGE_ROWS // PAGE_FAN), 2 + key_width + len(aggregates)) >= SIZE_CLASSES:
+            raise ValueError(f"{key_width} key and {value_width} value columns do not fit on a page")
+        words = [key_width, width, leaf_capacity, fan, len(aggregates)]
+        for operator, column in aggregates:
+            if operator not in _OPERATORS or not 0 <= column < width:
+                raise ValueError(f"cannot keep {operator!r} of column {column}: expected sum, min or max of a column below {width}")
+            words += [_OPERATORS[operator], column]
         tree = cls(arena, None, 0, 0, 0)
         tree.key_width = key_width
         tree.value_width = value_width
-        tree.aggregates = tuple(aggregates)
-        words = [key_width, key_width + value_width, leaf_capacity, fan, len(aggregates)]
-        for operator, column in aggregates:
-            if not 0 <= column < key_width + value_width:
-                raise ValueError(f"no column {column} to aggregate")
-            words += [_OPERATORS[operator], column]
+        tree.aggregates = tuple((operator, column) for operator, column in aggregates)
         tree.layout = np.array(words, np.int64)
         return tree
 
     @classmethod
     def build(cls, arena: Arena, keys: Columns, values: Columns = _NO_COLUMNS, **options: object) -> Tree:
         """A tree of rows whose keys are sorted and distinct (not checked). O(n). `options` as in `empty`."""
-        data = _matrix([*keys, *values] if len(values) else keys, len(keys) + len(values))
+        data = as_matrix([*keys, *values] if len(values) else keys, len(keys) + len(values))
         return cls.empty(arena, len(keys), len(values), **options)._load(data)  # type: ignore[arg-type]
 
     def _load(self, data: NDArray[np.int64]) -> Tree:
-        fill = max(1, int(int(self.layout[2]) * _FILL))
+        fill = max(1, int(int(self.layout[LEAF_CAPACITY]) * _FILL))
         with self.arena.lock:
             self.arena.sweep()
-            self.arena.require(2 * self._page_words() * (data.shape[1] // fill + 2))
-            root, height = build(self.arena.memory, self.layout, data, fill)
-            return Tree(self.arena, self, int(root), int(height), data.shape[1])
+            leaf, index = self._page_words()
+            self.arena.require((leaf + 2 * index) * (data.shape[1] // fill + 2))
+            return self._published(*build(self.arena.memory, self.layout, data, fill), data.shape[1])
 
-    def _page_words(self) -> int:
-        leaf = (self.key_width + self.value_width) * PAGE_ROWS
-        return 2 * HEADER + leaf + (2 + self.key_width + len(self.aggregates)) * PAGE_FAN
+    def _page_words(self) -> tuple[int, int]:
+        """Words of a leaf and of an index page."""
+        width = self.key_width + self.value_width
+        return HEADER + width * PAGE_ROWS, HEADER + (2 + self.key_width + len(self.aggregates)) * PAGE_FAN
+
+    def _published(self, root: int, height: int, count: int) -> Tree:
+        """The version that was just made. Call with the lock held."""
+        if height > MAX_HEIGHT:
+            discard(self.arena.memory, root)
+            raise OverflowError(f"a tree has at most {MAX_HEIGHT} index levels; these pages are too small for {count} rows")
+        return Tree(self.arena, self, root, height, count)
+
+    def _words_to_change(self, inserts: int, erases: int) -> int:
+        """No fewer words than new pages can take. In proportion to the change, and to what is there when the change is large."""
+        leaf, index = self._page_words()
+        in_use = int(self.arena.memory[WORDS_IN_USE])
+        # a touched leaf becomes itself, one more, and what its inserts fill; likewise a touched index page
+        leaves = 2 * min(inserts + erases, in_use // leaf + 1) + inserts // int(self.layout[LEAF_CAPACITY]) + 2
+        parents = 2 * min(leaves, in_use // index + 1) + leaves // int(self.layout[FAN_CAPACITY]) + 2
+        return leaves * leaf + (self.height + 2) * parents * index
 
     def apply(self, inserts: Columns = _NO_COLUMNS, erases: Columns = _NO_COLUMNS) -> Tree:
         """The next version: `erases` (key columns) gone, `inserts` (key and value columns) there. Both sorted and distinct (not checked).
@@ -112,21 +141,18 @@ class Tree:
         Inserting a present key overwrites its values; erasing an absent one does nothing; a key in both ends up inserted.
         O(δ (page + log n)) for δ changes.
         """
-        added = _matrix(inserts, self.key_width + self.value_width)
-        removed = _matrix(erases, self.key_width)
-        changes = added.shape[1] + removed.shape[1]
-        if changes == 0:
+        added = as_matrix(inserts, self.key_width + self.value_width)
+        removed = as_matrix(erases, self.key_width)
+        if added.shape[1] + removed.shape[1] == 0:
             return self
         if self.root == 0:
             return self._load(added)
         with self.arena.lock:
             self.arena.sweep()
-            per_change = 2 + added.shape[1] // max(1, int(self.layout[2])) // changes
-            self.arena.require((changes * per_change + 4) * (self.height + 2) * self._page_words())
+            self.arena.require(self._words_to_change(added.shape[1], removed.shape[1]))
             memory = self.arena.memory
             root, height = apply_changes(memory, self.layout, self.root, self.height, added, removed)
-            count = int(rank(memory, root, height, END))
-            return Tree(self.arena, self, int(root), int(height), count)
+            return self._published(root, height, rank(memory, root, height, END))
 
     # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────────
     def __len__(self) -> int:
@@ -143,7 +169,7 @@ class Tree:
         key = np.array(bound, np.int64).reshape(-1, 1)
         return int(lower_bound(self.arena.memory, self.root, self.height, self.layout, key, 0))
 
-    def _positions(self, low: Sequence[int] | None, high: Sequence[int] | None) -> tuple[int, int, int]:
+    def positions(self, low: Sequence[int] | None, high: Sequence[int] | None) -> tuple[int, int, int]:
         """Positions of the first row >= low and the first >= high, and the number of rows between."""
         first, last = self._position(low, 0), self._position(high, END)
         memory = self.arena.memory
@@ -152,7 +178,7 @@ class Tree:
 
     def range(self, low: Sequence[int] | None = None, high: Sequence[int] | None = None) -> list[Words]:
         """Key and value columns of the rows with low <= key < high; bounds may be prefixes of a key, None is open. O(log n + rows)."""
-        first, last, rows = self._positions(low, high)
+        first, last, rows = self.positions(low, high)
         out = np.empty((self.key_width + self.value_width, rows), np.int64)
         if rows:
             read_rows(self.arena.memory, self.root, self.height, first, last, out)
@@ -172,7 +198,7 @@ class Tree:
 
     def count_range(self, low: Sequence[int] | None = None, high: Sequence[int] | None = None) -> int:
         """Number of rows with low <= key < high. O(log n)."""
-        return self._positions(low, high)[2]
+        return self.positions(low, high)[2]
 
     def seek_lub(self, key: Sequence[int]) -> tuple[int, ...] | None:
         """The first row (key and values) whose key is >= `key`, or None. O(log n)."""
@@ -185,7 +211,7 @@ class Tree:
 
     def lookup(self, keys: Columns) -> tuple[NDArray[np.bool_], list[Words]]:
         """For each key tuple: whether it is there, and its values (0 where it is not). O(log n) each, in any order."""
-        key = _matrix(keys, self.key_width)
+        key = as_matrix(keys, self.key_width)
         found = np.zeros(key.shape[1], np.bool_)
         values = np.zeros((self.value_width, key.shape[1]), np.int64)
         look_up(self.arena.memory, self.root, self.height, self.layout, key, found, values)
@@ -194,3 +220,34 @@ class Tree:
     def contains(self, keys: Columns) -> NDArray[np.bool_]:
         """For each key tuple, whether it is there."""
         return self.lookup(keys)[0]
+
+    @overload
+    def scan(self, what: Monoid[A], low: Sequence[int] | None = None, high: Sequence[int] | None = None) -> A: ...
+    @overload
+    def scan(self, what: Aggregate, low: Sequence[int] | None = None, high: Sequence[int] | None = None) -> int | None: ...
+    def scan(self, what: Monoid[A] | Aggregate, low: Sequence[int] | None = None, high: Sequence[int] | None = None) -> A | int | None:
+        """a₁ ⊕ … ⊕ aₘ over the rows with low <= key < high, in order. O(log n) pages.
+
+        An `Aggregate` must be one that the tree keeps, or `COUNT`; least and greatest of no rows are None. A `Monoid` is asked once for
+        each new page and after that only for the two ends of the range.
+        """
+        first, last, rows = self.positions(low, high)
+        if isinstance(what, Monoid):
+            return scan_monoid(self, what, first, last)
+        return rows if what == COUNT else scan_column(self, what, first, last)
+
+    # ── comparing versions ────────────────────────────────────────────────────────────────────────────────────────────
+    def diff(self, old: Tree) -> tuple[list[Words], list[Words]]:
+        """Rows that this version has and `old` has not, and the reverse: (inserted, erased), keys and values in order of keys.
+
+        A key whose values changed is on both sides. O(δ (page + log n)) when one came from the other, O(n + m) for unrelated trees.
+        """
+        return self.diff_pages(old)[:2]
+
+    def diff_pages(self, old: Tree) -> tuple[list[Words], list[Words], int]:
+        """`diff`, and the number of pages that it opened."""
+        if self.arena is not old.arena or (self.key_width, self.value_width) != (old.key_width, old.value_width):
+            raise ValueError(f"{self!r} and {old!r} cannot be compared: other columns or another arena")
+        memory = self.arena.memory
+        inserted, added, erased, removed, pages = diff(memory, self.layout, self.root, self.height, old.root, old.height)
+        return list(inserted[:, :added]), list(erased[:, :removed]), int(pages)

@@ -1,0 +1,27 @@
+"""Rows on their way into compiled code: a list of equally long int64 columns as one matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Columns = Sequence[NDArray[np.int64]]
+
+
+def as_matrix(columns: Columns, width: int) -> NDArray[np.int64]:
+    """`columns` as one array of shape width × n, without a copy when they already are one; no columns are `width` of no rows."""
+    if isinstance(columns, np.ndarray) and columns.ndim == 2 and columns.dtype == np.int64 and columns.flags.c_contiguous:
+        data = columns
+    elif len(columns) == 0:
+        data = np.empty((width, 0), np.int64)
+    else:
+        data = np.empty((len(columns), len(columns[0])), np.int64)
+        for i, column in enumerate(columns):
+            if len(column) != data.shape[1]:
+                raise ValueError(f"columns of {data.shape[1]} and {len(column)} rows")
+            data[i] = column
+    if data.shape[0] != width:
+        raise ValueError(f"{width} columns expected, {data.shape[0]} given")
+    return data
