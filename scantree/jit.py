@@ -1,7 +1,7 @@
 """The one way to compiled code: `compiled`, and loads and stores that skip Python's negative-index handling.
 
-Kernels that call one another millions of times a second take their arrays as addresses (`address`): an array argument is seven machine words and a
-reference count, an address is one register. `load` and `store` take either.
+Kernels that call one another millions of times a second take their arrays as addresses (`address`): an array argument is seven machine
+words and a reference count, an address is one register. `load` and `store` take either.
 
 Numba's on-disk cache keys a function by its own file only: an edit to a callee in another file leaves the caller's cached machine code in
 place, and the old result is served without a word. So the cache lives in a directory named by a hash of *all* kernel sources, and any edit
@@ -14,19 +14,26 @@ from __future__ import annotations
 
 import hashlib
 import os
+import signal
 import struct
+import threading
 from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 from typing import Any, TypeVar
 
 import numba
 import numpy as np
 from llvmlite import ir
-from numba import config as numba_config
-from numba import types
-from numba.extending import intrinsic, overload
+from numba import extending, types
+from numba.core import config
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+# Numba's own types do not tell what these are: settings that exist at run time only, and a decorator that takes the first argument away.
+numba_config: Any = config
+intrinsic: Any = extending.intrinsic
+overload: Any = extending.overload
 
 _ROOT = Path(__file__).resolve().parent.parent
 _PACKAGES = ("lftj", "sensitivity", "scantree", "partition")
@@ -58,14 +65,43 @@ DISABLED = bool(numba_config.DISABLE_JIT)
 _CHECKED = bool(numba_config.BOUNDSCHECK)
 
 
+class _InterruptsHeld:
+    """Ctrl-C waits until the block is over: an interrupt inside Numba's compiler leaves half-made code behind, which no later call can use."""
+
+    def __enter__(self) -> None:
+        self._waiting: list[tuple[int, FrameType | None]] = []
+        self._previous = None
+        if threading.current_thread() is threading.main_thread():
+            self._previous = signal.signal(signal.SIGINT, lambda number, frame: self._waiting.append((number, frame)))
+
+    def __exit__(self, *_: object) -> None:
+        if self._previous is not None:
+            signal.signal(signal.SIGINT, self._previous)
+            if self._waiting and callable(self._previous):
+                self._previous(*self._waiting[0])
+
+
+def _jit(function: Function, **options: bool) -> Function:
+    dispatcher: Any = numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function)
+    if not DISABLED:
+        compile_now = dispatcher._compile_for_args
+
+        def compile_for_arguments(*arguments: Any, **named: Any) -> Any:
+            with _InterruptsHeld():
+                return compile_now(*arguments, **named)
+
+        dispatcher._compile_for_args = compile_for_arguments  # Numba looks this up on the dispatcher at each new signature
+    return dispatcher
+
+
 def compiled(function: Function) -> Function:
     """Compile a kernel: cached on disk, GIL released, NumPy's rules for division by zero, no Python objects."""
-    return numba.njit(cache=True, nogil=True, error_model="numpy")(function)  # type: ignore[return-value]
+    return _jit(function)
 
 
 def inlined(function: Function) -> Function:
     """As `compiled`, and inlined into its callers by LLVM: for helpers of a few lines inside hot loops."""
-    return numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=True)(function)  # type: ignore[return-value]
+    return _jit(function, forceinline=True)
 
 
 # ── unchecked loads and stores on a one-dimensional int64 array ───────────────────────────────────────────────────────
@@ -79,7 +115,7 @@ def _load(typingctx: Any, memory: Any, index: Any) -> Any:
 
 
 @intrinsic
-def _load_at(typingctx: Any, base: Any, index: Any) -> Any:  # noqa: ARG001
+def _load_at(typingctx: Any, base: Any, index: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         pointer = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
         return builder.load(builder.gep(pointer, [arguments[1]]))
@@ -88,7 +124,7 @@ def _load_at(typingctx: Any, base: Any, index: Any) -> Any:  # noqa: ARG001
 
 
 @intrinsic
-def _load_byte_at(typingctx: Any, base: Any, index: Any) -> Any:  # noqa: ARG001
+def _load_byte_at(typingctx: Any, base: Any, index: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         pointer = builder.inttoptr(arguments[0], ir.IntType(8).as_pointer())
         return builder.zext(builder.load(builder.gep(pointer, [arguments[1]])), ir.IntType(64))
@@ -97,7 +133,7 @@ def _load_byte_at(typingctx: Any, base: Any, index: Any) -> Any:  # noqa: ARG001
 
 
 @intrinsic
-def _store_at(typingctx: Any, base: Any, index: Any, value: Any) -> Any:  # noqa: ARG001
+def _store_at(typingctx: Any, base: Any, index: Any, value: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         pointer = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
         builder.store(arguments[2], builder.gep(pointer, [arguments[1]]))
@@ -117,7 +153,7 @@ def _store(typingctx: Any, memory: Any, index: Any, value: Any) -> Any:
 
 
 def address(array: np.ndarray) -> Any:
-    """What a kernel takes for `array` (one-dimensional, contiguous): its address, or the array itself where accesses are checked or interpreted.
+    """What a kernel takes for `array` (one-dimensional, contiguous): its address, or itself where accesses are checked or interpreted.
 
     The caller keeps the array alive while the kernel runs.
     """
@@ -152,7 +188,7 @@ def _overload_load(memory, index):
 
 
 @overload(load_byte)
-def _overload_load_byte(memory, index):  # noqa: ANN001, ANN202, ARG001
+def _overload_load_byte(memory, index):
     if isinstance(memory, types.Integer):
         return lambda memory, index: _load_byte_at(memory, index)
     return lambda memory, index: np.int64(memory[index])
@@ -166,7 +202,7 @@ def _overload_store(memory, index, value):
     def unchecked(memory, index, value):
         _store(memory, index, value)
 
-    def at_address(memory, index, value):  # noqa: ANN001, ANN202
+    def at_address(memory, index, value):
         _store_at(memory, index, value)
 
     if isinstance(memory, types.Integer):

@@ -43,7 +43,53 @@ def code_float(code):
     return bits_to_float(code if code >= 0 else code ^ _REST)
 
 
+# The tests come before the arithmetic: signed overflow is undefined to LLVM, which would take a test of the wrapped result for never true.
+@compiled
+def magnitude_bound(other, negative):
+    """The largest |x| for which x · other still fits, the product being negative or not; other > 0."""
+    if other == 1:
+        return _REST
+    bound = _REST // other
+    if negative and bound * other == _REST - other + 1:
+        bound += 1  # −2⁶³ itself
+    return bound
+
+
+@compiled
+def multiply(state, left, right):
+    """left · right, with the failure noted when it does not fit."""
+    if left == 0 or right == 0:
+        return 0
+    if left == _SIGN or right == _SIGN:
+        if left == 1 or right == 1:
+            return _SIGN
+        store(state, FAILURE, OVERFLOW)
+        return 0
+    if abs(left) > magnitude_bound(abs(right), (left < 0) != (right < 0)):
+        store(state, FAILURE, OVERFLOW)
+        return 0
+    return left * right
+
+
 @inlined
+def add(state, left, right):
+    """left + right, with the failure noted when it does not fit."""
+    if (right > 0 and left > _REST - right) or (right < 0 and left < _SIGN - right):
+        store(state, FAILURE, OVERFLOW)
+        return 0
+    return left + right
+
+
+@inlined
+def subtract(state, left, right):
+    """left − right, with the failure noted when it does not fit."""
+    if (right > 0 and left < _SIGN + right) or (right < 0 and left > _REST + right):
+        store(state, FAILURE, OVERFLOW)
+        return 0
+    return left - right
+
+
+@compiled
 def integer_power(state, base, exponent):
     """base ** exponent for exponent ≥ 0, by squaring."""
     result = 1
@@ -56,17 +102,6 @@ def integer_power(state, base, exponent):
     return result
 
 
-@inlined
-def multiply(state, left, right):
-    """left · right, with the failure noted when it does not fit."""
-    if left == 0 or right == 0:
-        return 0
-    product = left * right
-    if (left == -1 and right == _SIGN) or (right == -1 and left == _SIGN) or product // right != left:
-        store(state, FAILURE, OVERFLOW)
-    return product
-
-
 @compiled
 def divide(state, left, right, remainder):
     """Quotient rounded towards zero, or the remainder, which has the sign of the dividend (as in C)."""
@@ -74,9 +109,9 @@ def divide(state, left, right, remainder):
         store(state, FAILURE, DIVISION_BY_ZERO)
         return 0
     if right == -1:
-        if left == _SIGN and not remainder:
-            store(state, FAILURE, OVERFLOW)
-        return 0 if remainder else -left
+        if remainder:
+            return 0
+        return subtract(state, 0, left)
     quotient = left // right
     if quotient < 0 and quotient * right != left:
         quotient += 1
@@ -88,13 +123,9 @@ def integer_operation(state, operation, left, right):
     """Binary operations on integer codes."""
     result = 0
     if operation == ADD:
-        result = left + right
-        if (left >= 0) == (right >= 0) and (result >= 0) != (left >= 0):
-            store(state, FAILURE, OVERFLOW)
+        result = add(state, left, right)
     elif operation == SUBTRACT:
-        result = left - right
-        if (left >= 0) != (right >= 0) and (result >= 0) != (left >= 0):
-            store(state, FAILURE, OVERFLOW)
+        result = subtract(state, left, right)
     elif operation == MULTIPLY:
         result = multiply(state, left, right)
     elif operation == DIVIDE:
@@ -170,9 +201,7 @@ def float_operation(state, operation, left_code, right_code):
 def unary_operation(state, operation, value):
     """Operations with one operand."""
     if operation == NEGATE:
-        if value == _SIGN:
-            store(state, FAILURE, OVERFLOW)
-        return -value
+        return subtract(state, 0, value)
     if operation == BIT_NOT:
         return ~value
     if operation == LOGICAL_NOT:
