@@ -1,4 +1,4 @@
-"""Neither the order of a rule's literals nor the variable order of its join changes what it derives."""
+"""Neither the order of a rule's literals nor the variable order of its join changes what it derives, nor whether it came as text."""
 
 from __future__ import annotations
 
@@ -35,6 +35,14 @@ def test_differential_literals_in_any_order(program: Program, facts: Rows, by: r
     rules = [shuffled(rule, by) for rule in program.rules]
     other = workspace_with(program, facts, rules)  # type: ignore[arg-type]
     assert contents(other, program) == contents(workspace_with(program, facts), program)
+
+
+@given(PROGRAMS, databases())
+def test_differential_text_and_trees(program: Program, facts: Rows):
+    workspace = declared(program)
+    workspace.add_rules("\n".join(map(str, program.rules)))
+    insert(workspace, facts)
+    assert contents(workspace, program) == contents(workspace_with(program, facts), program)
 
 
 @given(PROGRAMS, databases(), st.permutations(ALL_NAMES))

@@ -104,4 +104,5 @@ def run(history: History) -> Pair:
         pair.step(Transact((AddRule(rule),)))
     for step in history.steps:
         pair.step(step)
+    assert pair.workspace.verify() == []
     return pair

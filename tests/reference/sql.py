@@ -17,7 +17,15 @@ from lftj.syntax import tree
 from tests.reference.bodies import mentioned
 from tests.reference.terms import Value, variables_of
 
-SQL_TYPES = {"int": "BIGINT", "float": "DOUBLE", "str": "VARCHAR", "bool": "BOOLEAN", "date": "DATE", "decimal(8,2)": "DECIMAL(8,2)"}
+SQL_TYPES = {
+    "int": "BIGINT",
+    "float": "DOUBLE",
+    "str": "VARCHAR",
+    "bool": "BOOLEAN",
+    "date": "DATE",
+    "timestamp": "TIMESTAMP",
+    "decimal(8,2)": "DECIMAL(8,2)",
+}
 OPERATORS = {"+": "+", "-": "-", "*": "*", "/": "//", "%": "%"}
 FUNCTIONS = {
     "min": "least({}, {})",
@@ -45,6 +53,8 @@ def literal(value: Value) -> str:
             return f"{value!r}::DOUBLE"
         case decimal.Decimal():
             return f"{value}::DECIMAL(8,2)"
+        case datetime.datetime():
+            return f"TIMESTAMP '{value}'"
         case datetime.date():
             return f"DATE '{value}'"
     return f"({value})::BIGINT"
@@ -164,8 +174,8 @@ def answer(rule: tree.Rule, types: Mapping[str, Iterable[str]], facts: Mapping[s
     """The rows of a rule over tables of these column types, from an in-memory database."""
     with duckdb.connect() as base:
         for name, columns in types.items():
-            listed = ", ".join(f"c{place} {SQL_TYPES[type_]}" for place, type_ in enumerate(columns))
+            listed = ", ".join(f"c{place} {SQL_TYPES[type_]}" for place, type_ in enumerate(columns)) or "nothing INT"
             base.execute(f'CREATE TABLE "{name}" ({listed})')
             for row in facts.get(name, ()):
-                base.execute(f'INSERT INTO "{name}" VALUES ({", ".join(map(literal, row))})')
-        return set(base.execute(query(rule)).fetchall())
+                base.execute(f'INSERT INTO "{name}" VALUES ({", ".join(map(literal, row)) or "0"})')
+        return {row[: len(rule.heads[0].terms)] for row in base.execute(query(rule)).fetchall()}

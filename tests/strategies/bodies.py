@@ -18,6 +18,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "str": ("s", "t"),
     "bool": ("b",),
     "date": ("d",),
+    "timestamp": ("p",),
     COST: ("c",),
 }
 """Few names for each type, so that variables repeat."""
@@ -28,6 +29,7 @@ LOCAL: Mapping[str, tuple[str, ...]] = {
     "str": ("u",),
     "bool": ("v",),
     "date": ("e",),
+    "timestamp": ("q",),
     COST: ("k",),
 }
 """Names for variables of negations and aggregates; the same names in two of them are different variables."""

@@ -72,7 +72,7 @@ def _view(draw: Draw, name: str, level: int, kind: str) -> View:
         return View(Spec(name, draw(st.sampled_from([("int",), ("int", "int")]))), level, recursive=True)
     if kind == "function":
         return View(Spec(name, ("int", draw(st.sampled_from(["int", "str"]))), key=(0,), functional=True), level)
-    group = draw(st.lists(st.sampled_from(["int", "int", "int", "str", "float"]), min_size=kind == "plain", max_size=2))
+    group = draw(st.lists(st.sampled_from(["int", "int", "int", "str", "float"]), max_size=2))
     if kind == "plain":
         return View(Spec(name, tuple(group)), level)
     type_ = draw(st.sampled_from(sorted(AGGREGATES)))
@@ -81,7 +81,7 @@ def _view(draw: Draw, name: str, level: int, kind: str) -> View:
 
 
 def rule_for(draw: Draw, view: View, all_views: Sequence[View], features: Sequence[str] = FEATURES) -> tree.Rule:
-    """A rule with `view` as its head, which the levels admit."""
+    """A rule with `view` as its head, now and then with a second head of the same level; it reads what the levels admit."""
     lower = [each.spec for each in all_views if each.level < view.level]
     same = [each.spec for each in all_views if each.level == view.level]
     if view.recursive:
@@ -92,8 +92,9 @@ def rule_for(draw: Draw, view: View, all_views: Sequence[View], features: Sequen
     body = drawer.body()
     if view.aggregate:
         return tree.Rule((tree.Atom(view.spec.name, _aggregated(draw, view, drawer.bound)),), body)
-    terms = [_head_term(draw, drawer.bound, type_, view.recursive) for type_ in view.spec.types]
-    return tree.Rule((view.spec.atom(terms),), body)
+    heads = [view.spec, *draw(st.lists(st.sampled_from(same), max_size=1))] if same and not draw(st.integers(0, 5)) else [view.spec]
+    atoms = [spec.atom([_head_term(draw, drawer.bound, type_, view.recursive) for type_ in spec.types]) for spec in heads]
+    return tree.Rule(tuple(atoms), body)
 
 
 def _head_term(draw: Draw, bound: Typed, type_: str, recursive: bool) -> tree.Term:

@@ -22,6 +22,7 @@ DOMAINS: Mapping[str, tuple[Value, ...]] = {
     "str": ("a", "b", "a", "b", "", "\uffff", "\U0001f600"),
     "bool": (True, False),
     "date": (datetime.date(2013, 1, 31), datetime.date(2013, 2, 1), datetime.date(1969, 12, 31)),
+    "timestamp": (datetime.datetime(2013, 1, 31, 12), datetime.datetime(1969, 12, 31, 23, 59, 59, 999999)),
     COST: (decimal.Decimal("0.10"), decimal.Decimal("2.50"), decimal.Decimal("-1.00")),
 }
 
@@ -63,9 +64,11 @@ BASES: tuple[Spec, ...] = (
     Spec("label", ("int", "str"), key=(0,)),
     Spec("rate", ("int", "int"), key=(0,), functional=True),
     Spec("log", ("date", "bool", COST)),
+    Spec("event", ("timestamp", "int")),
+    Spec("flag", ()),
     Spec("void", ("int", "int")),
 )
-"""`label` has a key, `rate` is a function; `void` stays empty."""
+"""`label` has a key, `rate` is a function; `flag` has no columns, `void` stays empty."""
 
 INTEGER_BASES = tuple(spec for spec in BASES if set(spec.types) == {"int"})
 
@@ -80,10 +83,14 @@ def rows(draw: st.DrawFn, spec: Spec) -> list[Row]:
     """Distinct rows of a relation, its key kept; none, few, or so many that most joins have partners."""
     if spec.name == "void":
         return []
-    most = 3 if spec.key else 3 ** len(spec.types)
+    most = 3 if spec.key else 2 ** len(spec.types) if "timestamp" in spec.types else 3 ** len(spec.types)
     least = draw(st.sampled_from([0, min(most, 3), min(most, 6), min(most, 9), min(most, 9)]))
     key = (lambda row: tuple(row[place] for place in spec.key or ())) if spec.key else None
-    return draw(st.lists(st.tuples(*map(values, spec.types)), min_size=least, max_size=least + 3, unique_by=key or (lambda row: row)))
+    return draw(
+        st.lists(
+            st.tuples(*map(values, spec.types)), min_size=least, max_size=least + 3 * bool(spec.types), unique_by=key or (lambda row: row)
+        )
+    )
 
 
 def databases(specs: tuple[Spec, ...] = BASES) -> st.SearchStrategy[dict[str, list[Row]]]:
