@@ -19,6 +19,8 @@ COMMITS = 200
 CHANGES = 10  # rows between the two versions that are compared
 DIFFS = 100
 
+Changes = tuple[list[np.ndarray], list[np.ndarray]]  # columns of the inserted and of the erased rows
+
 
 def _rows(rows: int) -> tuple[np.ndarray, np.ndarray]:
     """Distinct rows in random order; odd values of y stay free for inserts."""
@@ -82,8 +84,8 @@ def _sorted_rows(rows: int) -> list[np.ndarray]:
     return [packed >> 32, packed & 0xFFFFFFFF]
 
 
-def _versions(rows: int) -> tuple[Tree, list[Tree], float]:
-    """A bulk-loaded tree, versions that are each CHANGES rows away from it, and the bytes that a row of the first one takes."""
+def _versions(rows: int) -> tuple[Tree, list[tuple[Tree, Changes]], float]:
+    """A bulk-loaded tree, versions that are CHANGES rows away from it, with those rows, and the bytes that a row of the first one takes."""
     arena = Arena()
     before = arena.bytes_in_use
     columns = _sorted_rows(rows)
@@ -96,7 +98,7 @@ def _versions(rows: int) -> tuple[Tree, list[Tree], float]:
         half = CHANGES // 2
         gone = [column[picked[:half]] for column in columns]
         new = [columns[0][picked[half:]], columns[1][picked[half:]] + 1]
-        versions.append(base.apply(new, gone))
+        versions.append((base.apply(new, gone), (new, gone)))
     return base, versions, bytes_per_row
 
 
@@ -104,10 +106,10 @@ def _differences(report: Report, rows: int) -> None:
     taken = []
     for size in (rows // SMALLER, rows):
         base, versions, bytes_per_row = _versions(size)
-        for version in versions:
-            inserted, erased = version.diff(base)
-            require_equal("rows in the difference", len(inserted[0]) + len(erased[0]), CHANGES)
-        taken.append(median_ms([lambda base=base, version=version: version.diff(base) for version in versions]))
+        for version, changes in versions:
+            found = [column.tolist() for side in version.diff(base) for column in side]
+            require_equal("rows of the difference", found, [column.tolist() for side in changes for column in side])
+        taken.append(median_ms([lambda base=base, version=version: version.diff(base) for version, _ in versions]))
     report.add("diff_growth", taken[1] / taken[0])
     report.note(figure="diff_growth", rows=rows, changes=CHANGES, ms=taken[1], small_ms=taken[0])
     report.add("bytes_per_row", bytes_per_row)
