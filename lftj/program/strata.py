@@ -8,7 +8,8 @@ any depth work.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import operator
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from lftj.errors import LftjError, ProgramErrors
 from lftj.program.components import components
@@ -17,7 +18,7 @@ from lftj.program.hidden import of_aggregate
 from lftj.program.listing import describe_strata
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, StratifiedProgram, Stratum
 
-__all__ = ["describe_strata", "stratify"]
+__all__ = ["describe_strata", "restratify", "stratify"]
 
 AnyRule = NormalRule | FunctorRule
 
@@ -27,6 +28,27 @@ def stratify(relations: Mapping[str, RelationSchema], rules: Sequence[AnyRule]) 
 
     The order depends on the rules and their order only. A relation without rules gets no stratum.
     """
+    return StratifiedProgram(dict(relations), _strata_of(rules))
+
+
+def restratify(strata: tuple[Stratum, ...], rules: Sequence[AnyRule], removed: Collection[AnyRule] = ()) -> tuple[Stratum, ...]:
+    """`strata` with more rules, or without the `removed` ones. Raises as `stratify` does.
+
+    Strata before the first that derives or reads a relation whose rules change stay as they are, and those after it that come out the same
+    stay the same objects. So a rule for a relation that nothing reads yet costs a look at the names of the others.
+    """
+    changed = {rule.relation for rule in (*rules, *removed)}
+    touched = (at for at, each in enumerate(strata) if not (changed.isdisjoint(each.relations) and changed.isdisjoint(each.reads)))
+    first = next(touched, len(strata))
+    gone = {id(rule) for rule in removed}
+    left = [rule for stratum in strata[first:] for rule in stratum.rules if id(rule) not in gone]
+    before = {stratum.relations: stratum for stratum in strata[first:]}
+    made = (_same_object(before.get(stratum.relations), stratum) for stratum in _strata_of([*left, *rules]))
+    return (*strata[:first], *made)
+
+
+def _strata_of(rules: Sequence[AnyRule]) -> tuple[Stratum, ...]:
+    """The strata of these rules; relations without any of them count as given."""
     rules_of: dict[str, list[AnyRule]] = {}
     for rule in rules:
         rules_of.setdefault(rule.relation, []).append(rule)
@@ -41,18 +63,13 @@ def stratify(relations: Mapping[str, RelationSchema], rules: Sequence[AnyRule]) 
         strata.append(Stratum(tuple(members), mine, recursive))
     if errors:
         raise ProgramErrors(errors)
-    return StratifiedProgram(dict(relations), tuple(strata))
+    return tuple(strata)
 
 
-def extend(old: StratifiedProgram, relations: Mapping[str, RelationSchema], rules: Sequence[AnyRule]) -> StratifiedProgram | None:
-    """`old` with more rules, when they only add to its end: no rule of `old` derives or reads what they derive. None otherwise.
-
-    Costs in proportion to the new rules, but for a look at the names.
-    """
-    heads = {rule.relation for rule in rules}
-    if any(not heads.isdisjoint(stratum.relations) or not heads.isdisjoint(stratum.reads) for stratum in old.strata):
-        return None
-    return StratifiedProgram(dict(relations), old.strata + stratify(relations, rules).strata)
+def _same_object(old: Stratum | None, new: Stratum) -> Stratum:
+    """The old stratum where the new one has the same rules, so that what is known about it is kept."""
+    same = old is not None and len(old.rules) == len(new.rules) and all(map(operator.is_, old.rules, new.rules))
+    return old if old is not None and same else new
 
 
 def strict_edges(rules: Iterable[AnyRule], members: set[str]) -> list[Edge]:
