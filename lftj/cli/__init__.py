@@ -23,15 +23,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         app(args=None if arguments is None else list(arguments), prog_name="lftj")
     except SystemExit as end:
-        return end.code if isinstance(end.code, int) else (OK if end.code is None else FAILED)
-    except LftjError as error:
-        print(error, file=sys.stderr)
-        return FAILED
+        code = end.code if isinstance(end.code, int) else OK if end.code is None else FAILED
+    except (LftjError, OSError) as error:
+        print(error if isinstance(error, LftjError) else f"error: {error}", file=sys.stderr)
+        code = FAILED
+    else:
+        code = OK
+    return code if _flushed() else FAILED
+
+
+def _flushed() -> bool:
+    """False when the reader of our output went away, as in `lftj run … | head`: not worth a message, nor a second failure at exit."""
+    try:
+        sys.stdout.flush()
     except BrokenPipeError:
-        # The reader of our output went away (`lftj run … | head`): not worth a message, and no second failure when Python flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
-    except OSError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return FAILED
-    return OK
+        return False
+    return True

@@ -41,19 +41,19 @@ def run(program: str, fact_dir: Path, output_dir: str, *, warn: bool = True) -> 
 
     text, name = read_program(program)
     directives = [clause for clause in parse(text, name).clauses if isinstance(clause, tree.Directive)]
-    with lftj.connect() as workspace:
-        with progress() as say, workspace.transaction() as tx:
+    with progress() as say:
+        workspace = lftj.connect(progress=say)
+        with workspace.transaction() as tx:
             tx.add_rules(text, file=name)
             for directive in _of_kind(directives, "input"):
                 say(f"reading {directive.relation}")
                 _read(tx, directive, fact_dir)
-            say("evaluating")
-        outputs = _of_kind(directives, "output", "printsize")
-        if warn and not outputs:
-            print("warning: the program has no .output and no .printsize; nothing is written", file=sys.stderr)
-        limits = {d.relation: int(dict(d.parameters)["n"]) for d in _of_kind(directives, "limitsize") if "n" in dict(d.parameters)}
-        for directive in outputs:
-            _write(workspace, directive, output_dir, limits.get(directive.relation))
+    outputs = _of_kind(directives, "output", "printsize")
+    if warn and not outputs:
+        print("warning: the program has no .output and no .printsize; nothing is written", file=sys.stderr)
+    limits = {d.relation: int(dict(d.parameters)["n"]) for d in _of_kind(directives, "limitsize") if "n" in dict(d.parameters)}
+    for directive in outputs:
+        _write(workspace, directive, output_dir, limits.get(directive.relation))
 
 
 def _of_kind(directives: Iterable[tree.Directive], *kinds: str) -> list[tree.Directive]:

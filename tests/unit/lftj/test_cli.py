@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import gzip
+import io
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from lftj.cli import main
 
+ROOT = str(Path(__file__).resolve().parents[3])
 PATHS = """
 .decl edge(x: number, y: number)
 .input edge
@@ -90,8 +95,6 @@ def test_nullary_and_empty_relations(folder: Path) -> None:
 
 
 def test_program_from_standard_input(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    import io
-
     monkeypatch.setattr("sys.stdin", io.StringIO(PATHS))
     assert main(["run", "-"]) == 0
     assert (folder / "path.csv").exists()
@@ -148,6 +151,35 @@ def test_a_device_that_is_not_supported(folder: Path, capsys: pytest.CaptureFixt
 def test_wrong_usage(folder: Path, arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 2
     assert capsys.readouterr().out == ""
+
+
+def test_an_interrupt_has_its_own_code(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*args: object, **rest: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("lftj.cli.run.run", interrupted)
+    assert main(["run", "paths.dl"]) == 130
+
+
+def test_a_reader_that_goes_away_is_no_reason_to_complain(folder: Path) -> None:
+    (folder / "edge.facts").write_text("".join(f"{2 * i}\t{2 * i + 1}\n" for i in range(30_000)))
+    command = [sys.executable, "-m", "lftj", "run", "paths.dl", "-D", "-"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder, env=os.environ | {"PYTHONPATH": ROOT}
+    ) as lftj:
+        assert lftj.stdout is not None
+        assert lftj.stderr is not None
+        assert lftj.stdout.readline() == b"---------------\n"
+        lftj.stdout.close()
+        assert (lftj.wait(), lftj.stderr.read()) == (1, b"")
+
+
+def test_a_program_without_output_is_warned_about(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = program(folder, ".decl a(x: number)\na(1).\n")
+    assert main(["run", path]) == 0
+    assert "no .output" in capsys.readouterr().err
+    assert main(["run", path, "-w"]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,7 @@
+"""`python -m lftj` is `lftj`."""
+
+import sys
+
+from lftj.cli import main
+
+sys.exit(main())
