@@ -16,7 +16,7 @@ class _Compilations(event.Listener):
 
     def on_start(self, event: event.Event) -> None:
         """A compilation begins."""
-        self.names.append(str(event.data["dispatcher"]))
+        self.names.append(str((event.data or {}).get("dispatcher")))
 
     def on_end(self, event: event.Event) -> None:
         """A compilation ends: it was counted at its start."""
