@@ -55,6 +55,7 @@ def both(clauses: tuple[tree.Clause, ...], facts: dict[str, list[Row]]) -> None:
 
 
 @given(programs(), databases())
+# Without shrinking: programs with data shrink slowly, and the first failure found is mostly short enough to read.
 @settings(phases=[Phase.generate], max_examples=3 * settings().max_examples)
 def test_programs_derive_what_the_reference_derives(program: Drawn, facts: dict[str, list[Row]]):
     both((*program.declarations, *program.rules), facts)
