@@ -17,6 +17,11 @@ from scantree.tree import Tree
 _NO_COLUMNS: tuple[Words, ...] = ()
 
 
+def _check_width(prefix_width: int, key_width: int) -> None:
+    if not 0 <= prefix_width <= key_width - 2:
+        raise ValueError(f"{key_width} key columns are not a prefix of {prefix_width}, a, b and more")
+
+
 def _one(numbers: Sequence[int]) -> list[Words]:
     return [np.array([number], np.int64) for number in numbers]
 
@@ -28,8 +33,7 @@ class IntervalTree:
 
     def __init__(self, tree: Tree, prefix_width: int) -> None:
         """Of a tree that keeps the maximum of column `prefix_width + 1` as its first aggregate. Use `build` or `empty` for a new one."""
-        if not 0 <= prefix_width <= tree.key_width - 2:
-            raise ValueError(f"{tree.key_width} key columns are not a prefix of {prefix_width}, a, b and more")
+        _check_width(prefix_width, tree.key_width)
         if tree.aggregates[:1] != (("max", prefix_width + 1),):
             raise ValueError(f"the tree's first aggregate must be ('max', {prefix_width + 1})")
         self.tree = tree
@@ -38,6 +42,7 @@ class IntervalTree:
     @classmethod
     def empty(cls, arena: Arena, prefix_width: int, key_width: int, value_width: int = 0, **capacities: int) -> IntervalTree:
         """No intervals; `key_width` counts α, a, b and γ. `capacities` as in `Tree.empty`."""
+        _check_width(prefix_width, key_width)
         return cls(Tree.empty(arena, key_width, value_width, aggregates=[("max", prefix_width + 1)], **capacities), prefix_width)
 
     @classmethod

@@ -66,7 +66,7 @@ _CHECKED = bool(numba_config.BOUNDSCHECK)
 
 
 class _InterruptsHeld:
-    """Ctrl-C waits until the block is over: an interrupt inside Numba's compiler leaves half-made code behind, which no later call can use."""
+    """Ctrl-C waits until the block is over: an interrupt inside Numba's compiler leaves half-made code behind, unusable ever after."""
 
     def __enter__(self) -> None:
         self._waiting: list[tuple[int, FrameType | None]] = []
@@ -81,7 +81,7 @@ class _InterruptsHeld:
                 self._previous(*self._waiting[0])
 
 
-def _jit(function: Function, **options: bool) -> Function:
+def _jit(function: Function, **options: Any) -> Function:
     dispatcher: Any = numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function)
     if not DISABLED:
         compile_now = dispatcher._compile_for_args

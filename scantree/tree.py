@@ -111,7 +111,8 @@ class Tree:
         with self.arena.lock:
             self.arena.sweep()
             leaf, index = self._page_words()
-            self.arena.require((leaf + 2 * index) * (data.shape[1] // fill + 2))
+            leaves = data.shape[1] // fill + 1
+            self.arena.require(leaves * leaf + (leaves // (int(self.layout[FAN_CAPACITY]) - 1) + MAX_HEIGHT + 2) * index)
             return self._published(*build(self.arena.memory, self.layout, data, fill), data.shape[1])
 
     def _page_words(self) -> tuple[int, int]:

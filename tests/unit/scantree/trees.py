@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from sortedcontainers import SortedDict
 
 from scantree import Arena, Tree
+from scantree.page_kernels import ENTRIES, index_column
+from scantree.rows import sort_rows
 
 LEAST, GREATEST = -(2**63), 2**63 - 1
 EXTREMES = (LEAST, LEAST + 1, -1, 0, 1, GREATEST - 1, GREATEST)
@@ -93,3 +95,25 @@ def rows_in(shape: Shape, spread: int = 6) -> st.SearchStrategy[dict[Key, Row]]:
     """Distinct keys and the values of each."""
     values = st.tuples(*(numbers(spread) for _ in range(shape.values)))
     return st.dictionaries(keys_of(shape, spread), values, max_size=40)
+
+
+def entries_by_level(tree: Tree) -> list[list[int]]:
+    """How many entries each page has, left to right, the leaves first."""
+    memory = tree.arena.memory
+    pages, levels = [tree.root] if tree.root else [], []
+    for level in range(tree.height, -1, -1):
+        levels.append([int(memory[page + ENTRIES]) for page in pages])
+        if level:
+            pages = [int(memory[index_column(page, 0) + slot]) for page in pages for slot in range(int(memory[page + ENTRIES]))]
+    return levels[::-1]
+
+
+def random_rows(seed: int, count: int, *, width: int = 2, spread: int = 1 << 40) -> list[np.ndarray]:
+    """Sorted distinct rows, as columns."""
+    random = np.random.default_rng(seed)
+    return sort_rows([random.integers(-spread, spread, count) for _ in range(width)])
+
+
+def taken(columns: Sequence[np.ndarray], positions: Sequence[int] | np.ndarray) -> list[np.ndarray]:
+    """The rows at these positions."""
+    return [column[positions] for column in columns]

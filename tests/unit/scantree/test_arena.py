@@ -1,0 +1,133 @@
+"""Pages live as long as a version reaches them, and their words are used again afterwards."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections import deque
+
+import numpy as np
+import pytest
+
+from scantree import Arena, Tree
+from scantree.invariants import check_arena
+from tests.unit.scantree.trees import random_rows, rows_of, taken
+
+
+def test_ten_thousand_commits_need_no_more_memory_than_a_few_versions() -> None:
+    arena = Arena(reserve_bytes=1 << 28)
+    columns = random_rows(1, 4000)
+    tree = Tree.build(arena, columns, leaf_capacity=64, fan=16)
+    random = np.random.default_rng(1)
+    kept: deque[Tree] = deque([tree], maxlen=3)
+    places = random.integers(0, 4000, 10_000)
+    loaded = arena.bytes_touched
+    for number, place in enumerate(places.tolist()):
+        row = taken(columns, [place])
+        tree = tree.apply(row) if number % 2 else tree.apply([], row)
+        kept.append(tree)
+    assert arena.bytes_touched < 1.5 * loaded
+    check_arena(arena, kept)
+    del tree
+    kept.clear()
+    assert arena.bytes_in_use == 0
+
+
+def test_versions_may_go_in_any_order() -> None:
+    random = np.random.default_rng(2)
+    for _ in range(5):
+        arena = Arena(reserve_bytes=1 << 28)
+        columns = random_rows(3, 600)
+        versions = [Tree.build(arena, columns, leaf_capacity=8, fan=8)]
+        for _ in range(20):
+            gone = taken(columns, np.sort(random.choice(600, 15, replace=False)))
+            versions.append(versions[random.integers(0, len(versions))].apply([], gone))
+        expected = {id(version): rows_of(version.columns()) for version in versions}
+        random.shuffle(versions)
+        while versions:
+            versions.pop()
+            check_arena(arena, versions)
+            assert all(rows_of(version.columns()) == expected[id(version)] for version in versions)
+        assert arena.bytes_in_use == 0
+
+
+def test_trees_of_many_shapes_share_an_arena() -> None:
+    arena = Arena(reserve_bytes=1 << 28)
+    trees = []
+    for width in (1, 2, 3, 16, 2, 1):
+        columns = random_rows(width, 700, width=width)
+        tree = Tree.build(arena, columns[:1], columns[1:], leaf_capacity=32, aggregates=[("max", width - 1)] * (width % 3))
+        trees += [tree, tree.apply([], taken(columns[:1], np.arange(0, 700, 3)))]
+    check_arena(arena, trees)
+    del trees[::2]
+    tree = None
+    check_arena(arena, trees)
+
+
+def test_a_tree_in_a_cycle_is_freed_by_the_collector() -> None:
+    arena = Arena(reserve_bytes=1 << 28)
+    ring: list[object] = [Tree.build(arena, random_rows(4, 100))]
+    ring.append(ring)
+    assert arena.bytes_in_use > 0
+    del ring
+    gc.collect()
+    assert arena.bytes_in_use == 0
+
+
+def test_readers_see_their_version_while_a_writer_goes_on() -> None:
+    arena = Arena(reserve_bytes=1 << 28)
+    columns = random_rows(5, 3000)
+    current = [Tree.build(arena, columns, leaf_capacity=16, fan=16)]
+    wrong: list[str] = []
+    done = threading.Event()
+
+    def read() -> None:
+        while not done.is_set():
+            tree = current[0]
+            rows = tree.columns()
+            if len(rows[0]) != len(tree) or not np.array_equal(rows[0], np.sort(rows[0])) or not tree.contains(rows).all():
+                wrong.append(repr(tree))
+
+    readers = [threading.Thread(target=read) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    random = np.random.default_rng(5)
+    for number in range(400):
+        picked = taken(columns, np.sort(random.choice(3000, 40, replace=False)))
+        current[0] = current[0].apply(picked) if number % 2 else current[0].apply([], picked)
+    done.set()
+    for reader in readers:
+        reader.join()
+    assert not wrong
+    check_arena(arena, current)
+
+
+def test_two_writers_take_turns() -> None:
+    arena = Arena(reserve_bytes=1 << 28)
+    results: list[list[tuple[int, ...]]] = [[], []]
+
+    def write(side: int) -> None:
+        tree = Tree.empty(arena, 1, leaf_capacity=8, fan=8)
+        for number in range(300):
+            tree = tree.apply([np.array([number * 7 % 300 + 1000 * side])])
+        results[side] = rows_of(tree.columns())
+
+    writers = [threading.Thread(target=write, args=(side,)) for side in range(2)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert results == [[(number + 1000 * side,) for number in range(300)] for side in range(2)]
+    check_arena(arena, [])
+    assert arena.bytes_in_use == 0
+
+
+def test_a_reserve_that_the_system_refuses_is_halved_until_it_grants_it() -> None:
+    arena = Arena(reserve_bytes=1 << 62)
+    assert arena.memory.size * 8 < 1 << 62
+    assert len(Tree.build(arena, [np.arange(1000)])) == 1000
+
+
+def test_a_full_arena_names_its_size() -> None:
+    with pytest.raises(MemoryError, match="arena of 0 GiB cannot hold another"):
+        Tree.build(Arena(reserve_bytes=1 << 20), [np.arange(1_000_000)])
