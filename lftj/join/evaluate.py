@@ -48,6 +48,7 @@ def chunks(plan: RulePlan, relations: Relations, context: Context) -> Iterator[n
     state = assembly.fresh_state()
     cache = context.caches.pop() if context.caches else np.zeros(CACHE_WORDS + CACHE_LIST, np.int64)
     out = np.empty((len(plan.outputs) + 1, _CHUNK), np.int64)
+    out[-1] = 1  # proofs; rows that are written a window at a time have one each
     state[at.CAPACITY] = _CHUNK
     offsets, text = context.dictionary.flat()
     arrays = (context.arena.memory, assembly.words, state, offsets, text, cache, out.reshape(-1))

@@ -65,15 +65,14 @@ def last_column(plan, state, last_level):
 
 @compiled
 def complete_rows(plan, state, out, taken, last_level):
-    """Give `taken` new rows, whose last level is written, their other columns, and count them as output."""
+    """Give `taken` new rows, whose last level is written, their other columns. Their number of proofs is 1, which is in the buffer already."""
     row = load(state, ROWS)
     capacity = load(state, CAPACITY)
-    outputs = load(plan, OUTPUTS)
-    for i in range(outputs + 1):
-        to = i * capacity + row
-        level = load(plan, load(plan, OUTPUT_TABLE) + i) if i < outputs else -1
+    for i in range(load(plan, OUTPUTS)):
+        level = load(plan, load(plan, OUTPUT_TABLE) + i)
         if level != last_level:
-            value = load(state, load(state, BINDINGS) + level) if i < outputs else 1
+            to = i * capacity + row
+            value = load(state, load(state, BINDINGS) + level)
             for j in range(taken):
                 store(out, to + j, value)
     store(state, ROWS, row + taken)
@@ -336,7 +335,7 @@ def cached_is_shorter(memory, plan, state, part):
 
 
 
-@compiled
+@inlined
 def finish_level(memory, plan, state, first, last, invariant, last_level, cache, out, emitting, resumed):
     """All of the last level at once: (values found, finished). Found is −1 when this level has to be searched value by value."""
     parts = last - first

@@ -27,7 +27,7 @@ from lftj.join.layout_kernels import (
     STEPS,
 )
 from scantree.jit import compiled, inlined, load, store
-from scantree.seek_kernels import END, seek_after, seek_lub, value_at
+from scantree.seek_kernels import END, leaf_at, seek_after, seek_lub, step, value_at
 
 
 @inlined
@@ -120,20 +120,16 @@ def bind_runs(memory, plan, state, first, last, value):
             continue
         at = part_state(state, part)
         position = load(state, at + POSITION)
-        end = seek_after(
-            memory,
-            load(plan, record + PART_ROOT),
-            load(plan, record + PART_HEIGHT),
-            position,
-            load(state, at + LIMIT),
-            load(plan, record + PART_COLUMN),
-            value,
-        )
+        root, height = load(plan, record + PART_ROOT), load(plan, record + PART_HEIGHT)
+        if child < 0:
+            # the last column of a key order: values are distinct
+            store(state, at + RUN_END, step(memory, root, height, leaf_at(memory, root, height, position), position))
+            continue
+        end = seek_after(memory, root, height, position, load(state, at + LIMIT), load(plan, record + PART_COLUMN), value)
         store(state, at + RUN_END, end)
-        if child >= 0:
-            below = part_state(state, child)
-            store(state, below + START, position)
-            store(state, below + LIMIT, end)
+        below = part_state(state, child)
+        store(state, below + START, position)
+        store(state, below + LIMIT, end)
 
 
 @inlined

@@ -32,9 +32,7 @@ class RelationStatistics:
 
 def estimate(relation: RelationVersion) -> RelationStatistics:
     """Sample a relation. O(sample · log n)."""
-    tree = relation.identity
-    sample = tree.sample(_SAMPLE)
-    return RelationStatistics(len(tree), tuple(_distinct(column, len(tree)) for column in sample[: tree.key_width]))
+    return RelationStatistics(relation.count, tuple(_distinct(column, relation.count) for column in relation.sample(_SAMPLE)))
 
 
 def _distinct(sample: np.ndarray, rows: int) -> float:

@@ -104,7 +104,7 @@ def emit_proofs(plan, state, out):
     store(state, PROOFS, 0)
 
 
-@compiled
+@inlined
 def take_last_level(memory, plan, state, phase, cache, out):
     """Try to do the whole last level at once: 0 not possible, 1 done, 2 `out` is full."""
     depth = load(plan, LEVELS) - 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import permutations
 
 import numpy as np
 
@@ -18,11 +19,38 @@ from lftj.maintain.full import derive
 from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RelationSchema
 from lftj.recursion.row_set import RowSet
 from lftj.storage.database import base_name
-from lftj.storage.delta import Delta, no_rows
+from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
+from scantree import Arena
 from scantree.rows import union
 
 _REPLAN = 8  # growth or shrinkage of a delta after which a variable order is chosen anew
+
+
+class FreshRows(RelationVersion):
+    """The rows of one round, in no particular order. Read once or twice, so no key order exists until one is asked for, and then all cost the same."""
+
+    def __init__(self, schema: RelationSchema, arena: Arena, rows: Columns):
+        super().__init__(schema, arena, {})
+        self._rows = rows
+
+    @property
+    def count(self) -> int:
+        """Number of rows."""
+        return len(self._rows[0])
+
+    def columns(self) -> Columns:
+        """All rows, in no particular order."""
+        return self._rows
+
+    def orders(self) -> tuple[tuple[int, ...], ...]:
+        """Every key order, since none has to be kept."""
+        width = len(self._rows)
+        return tuple(permutations(range(width))) if width <= 4 else (tuple(range(width)),)
+
+    def sample(self, rows: int) -> Columns:
+        """About `rows` rows at equal distances."""
+        return [column[:: max(1, len(column) // rows)] for column in self._rows]
 
 
 @dataclass
@@ -63,7 +91,7 @@ class _Fixpoint:
         # relations that some variant reads whole: all but the delta's own occurrence
         self.whole = {atom.relation for variant in self.variants for atom in variant.rule.atoms if atom.relation in schemas}
         self.rows: dict[str, RowSet] = {}
-        self.deltas: dict[str, RelationVersion] = {}
+        self.deltas: dict[str, FreshRows] = {}
         self.totals: dict[str, RelationVersion] = {}
 
     @property
@@ -105,11 +133,10 @@ class _Fixpoint:
         """Make the fresh rows the deltas, and add them to the totals that are read."""
         for name, schema in self.schemas.items():
             fresh = self.rows[name].take_fresh()
-            delta_schema = replace(schema, name=delta_name(name), key=None)
-            self.deltas[name] = RelationVersion.build(delta_schema, self.context.arena, fresh)
+            self.deltas[name] = FreshRows(replace(schema, name=delta_name(name), key=None), self.context.arena, fresh)
             if name in self.whole:
                 total = self.totals.get(name) or RelationVersion.empty(schema, self.context.arena)
-                self.totals[name] = total.apply(Delta(fresh, no_rows(schema.arity)))
+                self.totals[name] = total.apply(Delta.insertion(fresh))
 
     def round(self) -> None:
         """One iteration."""

@@ -20,7 +20,7 @@ _NO_ROOM = 1 << 10
 
 
 class RowSet:
-    """A set of rows of `width` columns. `add` candidates; `take_fresh` gives, sorted, those that were new since the last call."""
+    """A set of rows of `width` columns. `add` candidates; `take_fresh` gives those that were new since the last call."""
 
     def __init__(self, width: int, lows: np.ndarray, highs: np.ndarray):
         """`lows` and `highs`: the ranges expected per column; they widen as needed."""
@@ -30,6 +30,7 @@ class RowSet:
         self._highs = np.maximum(highs.astype(np.int64), self._lows)
         self._fresh = np.empty(_NO_ROOM, np.int64)
         self._fresh_count = 0
+        self._taken: list[np.ndarray] = []  # what take_fresh gave out, packed, one array a round
         self._wide: Columns | None = None
         self._wide_fresh: list[Columns] = []
         self._bits: np.ndarray | None = None
@@ -45,7 +46,7 @@ class RowSet:
         first = 0
         while first < rows.shape[1]:
             self._make_room(rows.shape[1] - first)
-            common = (rows, first, picks, self._lows, self._highs, self._strides)
+            common = (rows, first, picks, self._lows, self._highs, self._shifts)
             if self._bits is not None:
                 first, fresh = kernels.add_dense(*common, self._bits, self._fresh, self._fresh_count)
             else:
@@ -59,11 +60,12 @@ class RowSet:
                     return
 
     def take_fresh(self) -> Columns:
-        """The rows that were new since the last call, sorted."""
+        """The rows that were new since the last call, in no particular order."""
         if self._wide is not None:
             return self._take_wide()
-        packed = np.sort(self._fresh[: self._fresh_count])
+        packed = self._fresh[: self._fresh_count].copy()
         self._fresh_count = 0
+        self._taken.append(packed)
         return self._unpack(packed)
 
     def columns(self) -> Columns:
@@ -71,27 +73,18 @@ class RowSet:
         if self._wide is not None:
             self._take_wide()
             return self._wide
-        if self._bits is not None:
-            packed = np.empty(self.count, np.int64)
-            kernels.list_bits(self._bits, packed)
-        else:
-            packed = np.sort(self._slots[self._slots != kernels.EMPTY])
-        return self._unpack(packed)
+        return self._unpack(np.sort(np.concatenate([*self._taken, self._fresh[: self._fresh_count]])))
 
     # ── how rows are kept ─────────────────────────────────────────────────────────────────────────────────────────────
     def _set_up(self) -> None:
-        """Strides and an empty table for the present ranges."""
-        spans = [int(high) - int(low) + 1 for low, high in zip(self._lows, self._highs, strict=True)]
-        strides = [1] * self.width
-        for column in range(self.width - 2, -1, -1):
-            strides[column] = strides[column + 1] * spans[column + 1]
-        domain = strides[0] * spans[0]
-        if domain.bit_length() > _PACKED_BITS:
+        """Shifts and an empty table for the present ranges."""
+        bits = [(int(high) - int(low)).bit_length() for low, high in zip(self._lows, self._highs, strict=True)]
+        if sum(bits) > _PACKED_BITS:
             self._wide = [np.empty(0, np.int64) for _ in range(self.width)]
             return
-        self._strides = np.array(strides, np.int64)
-        if domain <= max(_DENSE_BITS, _DENSE_SHARE * self.count):
-            self._bits = np.zeros((domain >> 6) + 1, np.int64)
+        self._shifts = np.array([sum(bits[column + 1 :]) for column in range(self.width)], np.int64)
+        if 1 << sum(bits) <= max(_DENSE_BITS, _DENSE_SHARE * self.count):
+            self._bits = np.zeros(((1 << sum(bits)) >> 6) + 1, np.int64)
             return
         self._bits = None
         self._resize(1 << 12)
@@ -99,7 +92,7 @@ class RowSet:
     def _resize(self, slots: int) -> None:
         old = self._slots
         self._shift = 64 - (slots.bit_length() - 1)
-        self._slots = kernels.empty_slots(slots)
+        self._slots = np.zeros(slots, np.int64)
         kernels.rehash(old, self._slots, self._shift)
 
     def _make_room(self, more: int) -> None:
@@ -108,17 +101,22 @@ class RowSet:
             grown = np.empty(max(needed, 2 * self._fresh.size), np.int64)
             grown[: self._fresh_count] = self._fresh[: self._fresh_count]
             self._fresh = grown
-        if self._bits is None and 2 * (self.count + more) > self._slots.size:
-            self._resize(1 << (4 * (self.count + more)).bit_length() - 1)
+        if self._bits is None and 5 * (self.count + more) > 3 * self._slots.size:
+            self._resize(1 << (6 * (self.count + more)).bit_length() - 1)
 
     def _unpack(self, packed: np.ndarray) -> Columns:
         out = np.empty((self.width, packed.size), np.int64)
-        kernels.unpack(packed, self._lows, self._strides, out)
+        kernels.unpack(packed, self._lows, self._shifts, out)
         return list(out)
+
+    def _pack(self, columns: Columns) -> np.ndarray:
+        shifted = ((column - low) << shift for column, low, shift in zip(columns, self._lows, self._shifts, strict=True))
+        return sum(shifted, np.zeros(len(columns[0]), np.int64))
 
     def _widen(self, rows: np.ndarray, picks: np.ndarray) -> None:
         """Pack anew with ranges that hold these rows too, and room to spare, so that this happens log-many times."""
-        every, fresh = self.columns(), self.take_fresh()
+        every, fresh = self.columns(), self._unpack(self._fresh[: self._fresh_count])
+        taken = [self._unpack(packed) for packed in self._taken]
         lows, highs = self._lows.copy(), self._highs.copy()
         kernels.bounds(rows, picks, lows, highs)
         for column in range(self.width):
@@ -132,13 +130,11 @@ class RowSet:
             self._wide, self._wide_fresh, self._known_fresh = every, [], fresh
             return
         self.count = 0
-        every_rows = np.array(every)
-        self.add(every_rows, np.arange(self.width))
         self._fresh_count = 0
-        self._make_room(len(fresh[0]))
-        packed = sum((column - low) * stride for column, low, stride in zip(fresh, self._lows, self._strides, strict=True))
-        self._fresh[: len(fresh[0])] = packed
+        self.add(np.array(every), np.arange(self.width))
+        self._taken = [self._pack(columns) for columns in taken]
         self._fresh_count = len(fresh[0])
+        self._fresh[: self._fresh_count] = self._pack(fresh)
 
     # ── rows too wide to pack ─────────────────────────────────────────────────────────────────────────────────────────
     _known_fresh: Columns | None = None

@@ -1,6 +1,6 @@
 """A growing set of rows packed into one word each: a bitmap where the domain is dense, open addressing where it is not.
 
-Row (c₀, c₁, …) packs to Σ (cᵢ − lowᵢ) · strideᵢ, which keeps the order of rows. New rows are appended, packed, to `fresh`.
+Row (c₀, c₁, …) packs to Σ (cᵢ − lowᵢ) · 2^shiftᵢ, which keeps the order of rows. New rows are appended, packed, to `fresh`.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ import numpy as np
 
 from scantree.jit import compiled, inlined, load, store
 
-EMPTY = -1
+EMPTY = 0  # a slot holds a packed row plus one, so that a fresh table is one the system has zeroed
 OUT_OF_RANGE = -1
+BLOCK = 64  # rows whose slots are fetched together
 _MULTIPLIER = -7046029254386353131  # 2⁶⁴ / golden ratio, as a signed word
 
 
@@ -21,22 +22,22 @@ def slot_of(packed, shift):
 
 
 @inlined
-def pack(rows, row, picks, lows, highs, strides):
+def pack(rows, row, picks, lows, highs, shifts):
     """The packed row, or OUT_OF_RANGE when a value lies outside the ranges."""
     packed = 0
     for column in range(picks.size):
         value = rows[load(picks, column), row]
         if value < load(lows, column) or value > load(highs, column):
             return OUT_OF_RANGE
-        packed += (value - load(lows, column)) * load(strides, column)
+        packed |= (value - load(lows, column)) << load(shifts, column)
     return packed
 
 
 @compiled
-def add_dense(rows, first, picks, lows, highs, strides, bits, fresh, count):
+def add_dense(rows, first, picks, lows, highs, shifts, bits, fresh, count):
     """Add rows [first, n): (rows taken, new ones). Stops early at a row out of range. `fresh` has room for all."""
     for row in range(first, rows.shape[1]):
-        packed = pack(rows, row, picks, lows, highs, strides)
+        packed = pack(rows, row, picks, lows, highs, shifts)
         if packed < 0:
             return row, count
         word = load(bits, packed >> 6)
@@ -49,63 +50,70 @@ def add_dense(rows, first, picks, lows, highs, strides, bits, fresh, count):
 
 
 @compiled
-def add_sparse(rows, first, picks, lows, highs, strides, slots, shift, fresh, count):
+def touch(rows, first, last, picks, lows, highs, shifts, slots, shift, block):
+    """Pack rows [first, last) into `block` and read the slots they go to, so that the waits for memory overlap: (first row not taken, a sum)."""
+    total = 0
+    for row in range(first, last):
+        packed = pack(rows, row, picks, lows, highs, shifts)
+        if packed < 0:
+            return row, total
+        store(block, row - first, packed)
+        total += load(slots, slot_of(packed, shift))
+    return last, total
+
+
+@compiled
+def add_sparse(rows, first, picks, lows, highs, shifts, slots, shift, fresh, count):
     """As `add_dense`, with a hash table of 2^(64 − shift) slots that has room for all."""
     mask = slots.size - 1
-    for row in range(first, rows.shape[1]):
-        packed = pack(rows, row, picks, lows, highs, strides)
-        if packed < 0:
-            return row, count
-        slot = slot_of(packed, shift)
-        found = load(slots, slot)
-        while found != EMPTY and found != packed:
-            slot = (slot + 1) & mask
+    block = np.empty(BLOCK, np.int64)
+    while first < rows.shape[1]:
+        last, _ = touch(rows, first, min(first + BLOCK, rows.shape[1]), picks, lows, highs, shifts, slots, shift, block)
+        for i in range(last - first):
+            packed = load(block, i)
+            slot = slot_of(packed, shift)
             found = load(slots, slot)
-        if found == EMPTY:
-            store(slots, slot, packed)
-            store(fresh, count, packed)
-            count += 1
-    return rows.shape[1], count
+            while found != EMPTY and found != packed + 1:
+                slot = (slot + 1) & mask
+                found = load(slots, slot)
+            if found == EMPTY:
+                store(slots, slot, packed + 1)
+                store(fresh, count, packed)
+                count += 1
+        if last - first < BLOCK and last < rows.shape[1]:
+            return last, count
+        first = last
+    return first, count
 
 
 @compiled
 def rehash(old, slots, shift):
-    """Move every row of a hash table to a larger one."""
+    """Move every row of a hash table to a larger one, a block at a time as in `add_sparse`."""
     mask = slots.size - 1
-    for i in range(old.size):
-        packed = load(old, i)
-        if packed != EMPTY:
-            slot = slot_of(packed, shift)
-            while load(slots, slot) != EMPTY:
-                slot = (slot + 1) & mask
-            store(slots, slot, packed)
+    total = 0
+    for first in range(0, old.size, BLOCK):
+        last = min(first + BLOCK, old.size)
+        for i in range(first, last):
+            total += load(slots, slot_of(load(old, i) - 1, shift))
+        for i in range(first, last):
+            entry = load(old, i)
+            if entry != EMPTY:
+                slot = slot_of(entry - 1, shift)
+                while load(slots, slot) != EMPTY:
+                    slot = (slot + 1) & mask
+                store(slots, slot, entry)
+    return total
 
 
 @compiled
-def list_bits(bits, out):
-    """The packed rows in a bitmap, ascending, into `out`, which has room for all."""
-    count = 0
-    for i in range(bits.size):
-        word = load(bits, i)
-        if word == 0:
-            continue
-        for bit in range(64):
-            if (word >> bit) & 1:
-                out[count] = (i << 6) + bit
-                count += 1
-    return count
-
-
-@compiled
-def unpack(packed, lows, strides, out):
-    """The columns of packed rows, into `out` (shape columns × n). Strides descend, the last is 1."""
-    for row in range(packed.size):
-        rest = load(packed, row)
-        for column in range(lows.size):
-            stride = load(strides, column)
-            part = rest // stride if stride != 1 else rest
-            rest -= part * stride
-            out[column, row] = part + load(lows, column)
+def unpack(packed, lows, shifts, out):
+    """The columns of packed rows, into `out` (shape columns × n). Shifts descend to 0."""
+    for column in range(lows.size):
+        low = load(lows, column)
+        shift = load(shifts, column)
+        mask = (1 << (load(shifts, column - 1) - shift)) - 1 if column > 0 else -1
+        for row in range(packed.size):
+            out[column, row] = ((load(packed, row) >> shift) & mask) + low
 
 
 @compiled
@@ -117,7 +125,3 @@ def bounds(rows, picks, lows, highs):
             lows[column] = min(lows[column], rows[at, row])
             highs[column] = max(highs[column], rows[at, row])
 
-
-def empty_slots(count: int) -> np.ndarray:
-    """A hash table without rows."""
-    return np.full(count, EMPTY, np.int64)

@@ -58,6 +58,10 @@ class RelationVersion:
         """All rows in ascending order of their codes, as stored (a nullary relation has one column). O(n)."""
         return self.identity.columns()
 
+    def sample(self, rows: int) -> Columns:
+        """About `rows` rows at equal distances. O(rows · log n)."""
+        return self.identity.sample(rows)
+
     def contains(self, columns: Sequence[np.ndarray]) -> np.ndarray:
         """For each of these rows (sorted) whether it is here. O(m log n)."""
         return self.identity.contains(list(columns))
