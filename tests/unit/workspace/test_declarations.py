@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import datetime
+
+import pytest
+
+import lftj
+from tests.unit.workspace.reading import rows
+
+
+def test_a_relation_is_declared_once_and_found_again(ws):
+    acct = ws.relation("acct", {"id": int, "since": datetime.date, "owed": "decimal(10,2)"}, key="id")
+    assert ws.relation("acct", {"id": int, "since": "date", "owed": "decimal(10,2)"}, key=["id"]).schema == acct.schema
+    assert (acct.columns, acct.key) == (("id", "since", "owed"), ("id",))
+    assert repr(acct) == "<Relation acct(id: int, since: date, owed: decimal(10,2))>"
+    assert list(ws.relations) == ["acct"]
+    assert "acct" in ws
+    assert acct in ws
+    assert "other" not in ws
+
+
+def test_another_declaration_of_the_name_is_an_error(ws):
+    ws.relation("p", {"x": int})
+    with pytest.raises(lftj.DeclarationError, match="`p` is declared twice, differently"):
+        ws.relation("p", {"x": float})
+    with pytest.raises(lftj.DeclarationError, match="`p` is declared as a relation already"):
+        ws.view("p", {"x": int})
+    assert ws.relations["p"].types == (lftj.INT,)
+
+
+def test_a_key_must_be_columns(ws):
+    with pytest.raises(lftj.UnknownNameError, match="no column `idd`") as caught:
+        ws.relation("acct", {"id": int, "c": str}, key="idd")
+    assert caught.value.code == "E111"
+
+
+@pytest.mark.parametrize("name", ["a#b", "1a", "", "reach'"])
+def test_a_name_that_rules_could_not_write_is_refused(ws, name):
+    with pytest.raises(lftj.LftjError):
+        ws.relation(name, {"x": int})
+    assert not ws.relations
+
+
+def test_a_function_has_one_value_per_argument(ws):
+    price = ws.function("price", {"item": str}, float)
+    cheap = ws.view("cheap", {"item": str})
+    x, y = lftj.vars("x y")
+    ws.add_rule(cheap(x) <= (price[x] == y) & (y < 2.0))
+    ws.load(price, [("tea", 1.5), ("cake", 3.0)])
+    assert rows(ws, "cheap") == {("tea",)}
+    with pytest.raises(lftj.KeyViolationError):
+        ws.load(price, [("tea", 1.75)])
+    assert ws[price].columns == ("item", "value")
+
+
+def test_unknown_names_suggest_the_nearest(graph):
+    with pytest.raises(lftj.UnknownNameError, match="did you mean `reach`") as caught:
+        graph["raech"]
+    assert caught.value.code == "E110"
+    with pytest.raises(KeyError):
+        graph.load("egde", [(1, 2)])
+    with pytest.raises(lftj.UnknownNameError, match="expected a relation or its name, found 3"):
+        graph[3]
+
+
+def test_hidden_relations_are_nobodys_business(graph):
+    with pytest.raises(lftj.UnknownNameError):
+        graph["reach#base"]
+    with pytest.raises(lftj.UnknownNameError):
+        graph.load("reach#base", [(1, 1)])
+
+
+
+
+def test_load_says_how_many_rows_were_new(graph, tmp_path):
+    assert graph.load("edge", [(2, 3), (3, 4), (3, 4)]) == 1
+    assert graph.load("reach", [(8, 9), (1, 2)]) == 2  # rows of its own, derived or not
+    path = tmp_path / "edge.csv"
+    path.write_text("dst,src\n7,6\n")
+    assert graph.load("edge", path) == 1
+    assert (6, 7) in rows(graph, "reach")
+
+
+def test_columns_and_nulls_are_passed_to_the_reader(ws):
+    import pandas as pd
+
+    ws.relation("p", {"x": int, "s": str})
+    frame = pd.DataFrame({"number": [1, 2], "name": ["a", None]})
+    assert ws.load("p", frame, columns={"x": "number", "s": "name"}, nulls="drop") == 1
+    with pytest.raises(lftj.NullValueError, match="row 1"):
+        ws.load("p", frame, columns={"x": "number", "s": "name"})
+    assert rows(ws, "p") == {(1, "a")}
+
+
+def test_a_relation_without_columns_is_true_or_false(ws):
+    rainy = ws.relation("rainy", {})
+    wet = ws.view("wet", {})
+    ws.add_rule(wet() <= rainy())
+    assert not ws["wet"]
+    assert ws.load(rainy, [()]) == 1
+    assert ws["wet"].fetchall() == [()]
+    assert ws.query("wet()")
+    with ws.transaction() as tx:
+        tx.delete(rainy, [()])
+    assert tx.changes("wet").fetchall() == [(-1, tx.version)]
+    assert not ws.query("rainy()")

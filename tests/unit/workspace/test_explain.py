@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import pytest
+
+import lftj
+from tests.unit.workspace.reading import rows
+
+
+def test_plan_shows_the_variable_order(graph):
+    plan = graph.plan(graph.rules[1])
+    assert "variable order" in str(plan)
+    assert "leapfrog of reach(src, dst), edge(src, dst)" in repr(plan)
+    frame = plan.df()
+    assert list(frame["variable"]) == ["x", "y", "z"]
+    assert list(frame["level"]) == [0, 1, 2]
+    other = graph.add_rule("reach(x, y) :- edge(y, x), !edge(x, y), x < 9.")
+    assert "absent from edge" in str(graph.plan(other))
+    graph.remove_rule(other)
+    with pytest.raises(lftj.UnknownNameError, match="no such rule"):
+        graph.plan(other)
+
+
+def test_memory_lists_every_key_order(graph):
+    report = {(name, order): (count, size) for name, order, count, size in graph.memory().fetchall()}
+    assert report["edge", "src, dst"] == (2, 32)
+    assert report["(pages)", ""][1] > 0
+    graph.query("edge(x, 3)")
+    assert ("edge", "dst, src") in {(row[0], row[1]) for row in graph.memory()}
+
+
+def test_verify_finds_what_is_wrong(graph):
+    assert graph.verify() == []
+    engine = graph._engine
+    bare = engine.state.database["reach"].renamed(engine.state.database["reach"].schema)
+    wrong = bare.apply(lftj.storage.delta.Delta.deletion([column[:1] for column in bare.columns()]))
+    engine.state = type(engine.state)(engine.state.program, engine.state.database.replace({"reach": wrong}))
+    (found,) = graph.verify()
+    assert found.relation == "reach"
+    assert found.difference.fetchall() == [(1, 2, 1, graph.version)]
+
+
+def test_subscribers_hear_exactly_the_difference(graph):
+    heard = []
+    with graph.subscribe("reach", lambda changes: heard.append(sorted(changes.fetchall())), snapshot=True):
+        graph.load("edge", [(3, 4)])
+        graph.load("edge", [(3, 4)])
+        graph.relation("unrelated", {"x": int})
+        graph.load("unrelated", [(1,)])
+    graph.load("edge", [(4, 5)])
+    assert heard == [[(1, 2, 1, 2), (1, 3, 1, 2), (2, 3, 1, 2)], [(1, 4, 1, 3), (2, 4, 1, 3), (3, 4, 1, 3)]]
+
+
+def test_a_subscriber_may_commit(graph):
+    log = graph.relation("log", {"x": int, "y": int})
+    seen = []
+    graph.subscribe("edge", lambda changes: graph.load(log, [row[:2] for row in changes]))
+    graph.subscribe("log", lambda changes: seen.extend(changes.fetchall()))
+    graph.load("edge", [(3, 4), (4, 5)])
+    assert rows(graph, "log") == {(3, 4), (4, 5)}
+    assert [row[:2] for row in seen] == [(3, 4), (4, 5)]

@@ -1,0 +1,114 @@
+# ruff: noqa: PT012 — a transaction is a block of several statements, and its end is what raises
+from __future__ import annotations
+
+import os
+import signal
+import threading
+
+import pytest
+
+import lftj
+import lftj.commit
+from tests.unit.workspace.reading import everything, rows
+
+
+class Boom(Exception):
+    """What a test raises."""
+
+
+@pytest.mark.parametrize("phase", ["_reshape", "check_key", "refresh", "_change_base_rows"])
+@pytest.mark.parametrize("problem", [Boom, KeyboardInterrupt, MemoryError])
+def test_a_failure_in_any_phase_changes_nothing(bank, monkeypatch, phase, problem):
+    before = everything(bank)
+
+    def fail(*_args, **_rest):
+        raise problem
+
+    expected = lftj.LimitError if problem is MemoryError else problem
+    with monkeypatch.context() as patch:
+        patch.setattr(lftj.commit, phase, fail)
+        with pytest.raises(expected), bank.transaction() as tx:
+            tx.add_rules(".decl q(x: number)\nq(x) :- reach(x, _).")
+            tx.insert("edge", [(3, 4)])
+            tx.upsert("acct", [(1, "XX")])
+    assert repr(tx) == "<Transaction, rolled back>"
+    assert everything(bank) == before
+    with pytest.raises(lftj.TransactionError):
+        tx.changes()
+    bank.load("edge", [(3, 4)])
+    assert (1, 4) in rows(bank, "reach")
+    assert bank.verify() == []
+
+
+def test_a_failure_after_evaluation_changes_nothing(bank, monkeypatch):
+    before = everything(bank)
+    original = lftj.commit.refresh
+
+    def evaluate_and_fail(*args, **rest):
+        original(*args, **rest)
+        raise Boom
+
+    monkeypatch.setattr(lftj.commit, "refresh", evaluate_and_fail)
+    with pytest.raises(Boom):
+        bank.load("edge", [(3, 4)])
+    assert everything(bank) == before
+
+
+@pytest.mark.parametrize("problem", [Boom, KeyboardInterrupt])
+def test_an_exception_in_the_block_rolls_back(bank, problem):
+    before = everything(bank)
+    with pytest.raises(problem), bank.transaction() as tx:
+        tx.insert("edge", [(3, 4)])
+        tx.add_rules(".decl q(x: number)\nq(x) :- edge(x, _).")
+        raise problem
+    assert everything(bank) == before
+    bank.load("edge", [(3, 4)])
+
+
+def test_an_error_of_an_operation_leaves_the_transaction_as_it_was(bank):
+    with bank.transaction() as tx:
+        tx.insert("edge", [(3, 4)])
+        with pytest.raises(lftj.ArityError):
+            tx.insert("edge", [(4, 5), (1, 2, 3)])
+        with pytest.raises(lftj.ProgramErrors):
+            tx.add_rules(".decl q(x: number)\nq(y) :- edge(x, _).")
+        with pytest.raises(lftj.UnknownNameError):
+            tx.insert("q", [(1,)])
+    assert rows(bank, "edge") == {(1, 2), (2, 3), (3, 4)}
+    assert "q" not in bank
+
+
+def test_an_overflow_in_a_view_rolls_back(bank):
+    bank.add_rules(".decl total(t: number)\ntotal(sum(y)) :- edge(_, y).")
+    before = everything(bank)
+    with pytest.raises(lftj.ValueRangeError):
+        bank.load("edge", [(0, 2**63 - 1), (0, 2**63 - 2)])
+    assert everything(bank) == before
+
+
+def test_two_values_of_a_derived_function_are_refused(bank):
+    bank.relation("visit", {"who": int, "place": int})
+    bank.add_rules(".decl last[who: number]: number\nlast[w] = p :- visit(w, p).")
+    bank.load("visit", [(1, 10), (2, 20)])
+    before = everything(bank)
+    with pytest.raises(lftj.KeyViolationError) as caught:
+        bank.load("visit", [(1, 11)])
+    assert sorted(caught.value.rows) == [(1, 10), (1, 11)]
+    assert everything(bank) == before
+
+
+def test_ctrl_c_during_evaluation_rolls_back(bank):
+    atoms = ", ".join(f"many({v}), also({v})" for v in "xyz")
+    rules = f".decl n(c: number)\nn(count()) :- {atoms}, x + y < z."
+    bank.add_rules(".decl many(x: number)\n.decl also(x: number)\nalso(x) :- many(x).")
+    bank.load("many", [(i,) for i in range(5)])
+    bank.remove_rule(bank.add_rules(rules))  # so that everything is compiled
+    bank.load("many", [(i,) for i in range(20_000)])
+    before = everything(bank)
+    timer = threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):
+        timer.start()
+        bank.add_rules(rules)
+    assert everything(bank) == before
+    bank.load("edge", [(3, 4)])
+    assert bank.verify() == []

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+import lftj
+from tests.unit.workspace.reading import GRAPH, rows
+
+
+def test_limits_roll_back(graph):
+    before = rows(graph, "reach")
+    with graph.limits(seconds=-1.0), pytest.raises(lftj.LimitError, match="time limit"):
+        graph.load("edge", [(i, i + 1) for i in range(10, 200)])
+    with graph.limits(work=10), pytest.raises(lftj.LimitError, match="work limit of 10 steps") as caught:
+        graph.load("edge", [(i, i + 1) for i in range(10, 200)])
+    assert caught.value.code == "E330"
+    with graph.limits(memory=1), pytest.raises(lftj.LimitError, match="memory limit"):
+        graph.query("reach(x, y), reach(y, z)")
+    assert rows(graph, "reach") == before
+    graph.load("edge", [(10, 11)])
+    assert (10, 11) in rows(graph, "reach")
+
+
+def test_limits_nest_and_hold_for_one_thread(graph):
+    with graph.limits(work=1):
+        with graph.limits(work=10**9):
+            assert graph.query("reach(x, y), reach(y, z)")
+        found = []
+        thread = threading.Thread(target=lambda: found.append(len(graph.query("reach(x, y), reach(y, z)"))))
+        thread.start()
+        thread.join()
+        assert found == [1]
+        with pytest.raises(lftj.LimitError):
+            graph.query("reach(x, y), reach(y, z)")
+
+
+def test_a_closed_workspace_says_so(graph):
+    snapshot = graph.snapshot()
+    with graph:
+        pass
+    graph.close()
+    assert repr(graph) == "<Workspace, closed>"
+    with pytest.raises(lftj.LftjError, match="the workspace is closed"):
+        graph["reach"]
+    assert len(snapshot["reach"]) == 3
+
+
+def test_durable_workspaces_come_later(tmp_path):
+    with pytest.raises(lftj.LftjError, match="durable workspaces come with a later version") as caught:
+        lftj.connect(tmp_path / "bank.lftj")
+    assert caught.value.code == "E340"
+    assert "lftj.connect()" in str(caught.value)
+
+
+def test_progress_is_told_what_is_evaluated():
+    said = []
+    ws = lftj.connect(progress=said.append)
+    ws.add_rules(GRAPH + "edge(1, 2).")
+    assert any("reach" in line for line in said)

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+import gc
+
+import pytest
+
+import lftj
+
+
+def test_questions_in_text_and_python(graph):
+    edge, reach = graph.relations["edge"], graph.relations["reach"]
+    x, y = lftj.vars("x y")
+    assert graph.query(reach(1, y)).fetchall() == [(2,), (3,)]
+    assert graph.query("reach(1, y)").columns == ("y",)
+    assert graph.query(reach(x, y) & ~edge(x, y)).fetchall() == [(1, 3)]
+    assert graph.query("reach(y, x), !edge(y, x).").columns == ("y", "x")
+    assert graph.query("n = count : { edge(_, _) }").fetchall() == [(2,)]
+    assert graph.query("edge(x, _) ; edge(_, x)").fetchall() == [(1,), (2,), (3,)]
+    assert graph.query("reach(x, y), z = x * 10 + y, z > 12").fetchall() == [(1, 3, 13), (2, 3, 23)]
+    assert graph.query('edge(x, _), s = cat("n", to_string(x))').fetchall() == [(1, "n1"), (2, "n2")]
+
+
+def test_a_question_without_variables_is_yes_or_no(graph):
+    assert graph.query("reach(1, 3)")
+    assert not graph.query("reach(3, 1)")
+    assert graph.query("edge(_, _)").fetchall() == [()]
+
+
+def test_bound_arguments_are_pushed_down(ws):
+    ws.relation("big", {"x": int, "y": int})
+    ws.load("big", [(i, i % 100) for i in range(50_000)])
+    ws.query("big(x, 5)")  # builds the key order (y, x)
+    with ws.limits(work=2_000):
+        assert ws.query("big(40005, y)").fetchall() == [(5,)]
+        assert len(ws.query("big(x, 5), x < 1000")) == 10
+    with ws.limits(work=2_000), pytest.raises(lftj.LimitError):
+        ws.query("big(x, y), x % 3 = y")
+
+
+def test_questions_leave_nothing_behind(graph):
+    version, memory = graph.version, graph.memory().fetchall()
+    for _ in range(3):
+        graph.query("reach(x, y), !edge(x, y), n = count : { edge(x, _) }")
+    gc.collect()
+    assert (graph.version, graph.memory().fetchall()) == (version, memory)
+    assert len(graph.rules) == 2
+
+
+@pytest.mark.parametrize(
+    ("question", "code"),
+    [("nowhere(x)", "E110"), ("edge(x)", "E120"), ("edge(x, y), z < x", "E142"), ("edge(x, ", "E100"), ("edge(1, 2). edge(x, y)", "E103")],
+)
+def test_questions_are_checked_like_rules(graph, question, code):
+    with pytest.raises(lftj.LftjError) as caught:
+        graph.query(question)
+    assert {error.code for error in getattr(caught.value, "errors", [caught.value])} == {code}
+
+
+def test_a_term_is_not_a_question(graph):
+    with pytest.raises(lftj.ParseError, match="not a question"):
+        graph.query(lftj.vars("x")[0] + 1)

@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+import pytest
+
+import lftj
+from tests.unit.workspace.reading import GRAPH, rows
+
+
+def test_a_rule_comes_and_goes(graph):
+    before = rows(graph, "reach")
+    extra = graph.add_rule("reach(x, x) :- edge(x, _).")
+    assert rows(graph, "reach") == before | {(1, 1), (2, 2)}
+    graph.remove_rule(extra)
+    assert rows(graph, "reach") == before
+    assert [str(rule) for rule in graph.rules] == ["reach(x, y) :- edge(x, y).", "reach(x, z) :- reach(x, y), edge(y, z)."]
+    with pytest.raises(lftj.UnknownNameError) as caught:
+        graph.remove_rule(extra)
+    assert caught.value.code == "E114"
+
+
+def test_rows_of_its_own_stay_when_a_relation_loses_its_rules(graph):
+    graph.load("reach", [(7, 8)])
+    graph.remove_rule(graph.rules)
+    assert rows(graph, "reach") == {(7, 8)}
+    graph.load("reach", [(9, 9)])
+    graph.add_rule("reach(x, y) :- edge(y, x).")
+    assert rows(graph, "reach") == {(7, 8), (9, 9), (2, 1), (3, 2)}
+    assert graph.verify() == []
+
+
+def test_the_same_rule_twice_must_be_removed_twice(graph):
+    first, second = (graph.add_rule("reach(x, x) :- edge(x, _).") for _ in range(2))
+    assert first != second
+    graph.remove_rule(first)
+    assert (1, 1) in rows(graph, "reach")
+    graph.remove_rule(second)
+    assert (1, 1) not in rows(graph, "reach")
+
+
+def test_add_rules_is_all_or_nothing(graph):
+    with pytest.raises(lftj.ProgramErrors) as caught:
+        graph.add_rules("extra(1).\n.decl fine(x: number)\nfine(x) :- edge(x, _).\nfine(q) :- edge(_, _).", file="more.dl")
+    assert {error.code for error in caught.value.errors} == {"E110", "E140"}
+    assert "more.dl:1:1" in str(caught.value)
+    assert "fine" not in graph.relations
+    assert len(graph.rules) == 2
+
+
+def test_handles_follow_the_text_and_facts_come_last(ws):
+    handles = ws.add_rules(GRAPH + "edge(1, 2). edge(5, 6).\n.decl odd(x: number)\nodd(7).\nodd(x) :- edge(x, _).")
+    assert [str(handle) for handle in handles] == [
+        "reach(x, y) :- edge(x, y).",
+        "reach(x, z) :- reach(x, y), edge(y, z).",
+        "odd(x) :- edge(x, _).",
+        "2 facts of edge",
+        "1 fact of odd",
+    ]
+    ws.remove_rule(handles[3:])
+    assert rows(ws, "odd") == set()
+    assert rows(ws, "edge") == set()
+
+
+def test_a_fact_is_added_by_add_rule_too(graph):
+    edge = graph.relations["edge"]
+    handle = graph.add_rule(edge(3, 4).fact())
+    assert (1, 4) in rows(graph, "reach")
+    graph.remove_rule(handle)
+    assert (1, 4) not in rows(graph, "reach")
+
+
+@pytest.mark.parametrize("text", ["", "edge(1, 2). edge(2, 3).", ".decl q(x: number)"])
+def test_add_rule_takes_one_rule(graph, text):
+    with pytest.raises(lftj.ParseError, match="expected one rule"):
+        graph.add_rule(text)
+
+
+def test_input_directives_are_obeyed_when_asked_to(ws, tmp_path):
+    (tmp_path / "edge.facts").write_text("1\t2\n2\t3\n")
+    ws.add_rules(GRAPH + ".input edge\n.output reach\n")
+    assert rows(ws, "reach") == set()
+    other = lftj.connect()
+    other.add_rules(GRAPH + ".input edge\n.output reach\n", facts=tmp_path)
+    assert rows(other, "reach") == {(1, 2), (2, 3), (1, 3)}
+    with pytest.raises(lftj.FileMissingError):
+        other.add_rules(".decl more(x: number)\n.input more", facts=tmp_path)
+    assert "more" not in other.relations
+
+
+def test_an_aggregated_relation_has_no_rows_of_its_own(ws):
+    ws.add_rules(".decl e(x: number)\n.decl n(c: number)")
+    ws.load("n", [(3,)])
+    with pytest.raises(lftj.DeclarationError, match="has an aggregate rule and cannot hold rows of its own") as caught:
+        ws.add_rule("n(count()) :- e(_).")
+    assert caught.value.code == "E163"
+    assert (rows(ws, "n"), ws.rules) == ({(3,)}, [])
+    with ws.transaction() as tx:
+        tx.delete("n", [(3,)])
+        tx.add_rule("n(count()) :- e(_).")
+    ws.load("e", [(5,), (6,)])
+    assert rows(ws, "n") == {(2,)}
+    with pytest.raises(lftj.DeclarationError):
+        ws.load("n", [(1,)])
+
+
+def test_a_relation_whose_facts_are_gone_may_be_aggregated(ws):
+    facts = ws.add_rules(".decl e(x: number)\n.decl n(c: number)\nn(3). e(1).")
+    with pytest.raises(lftj.LftjError):
+        ws.add_rule("n(count()) :- e(_).")
+    ws.remove_rule(facts[0])
+    ws.add_rule("n(count()) :- e(_).")
+    assert rows(ws, "n") == {(1,)}
+    with pytest.raises(lftj.ProgramErrors):
+        ws.add_rules("n(4).")
+
+
+def test_a_users_own_aggregate(ws):
+    product = lftj.UserAggregate("product", 1, int, lambda a, b: a * b, argument_types=(lftj.INT,), result_type=lftj.INT)
+    ws.add_aggregate(product)
+    ws.add_aggregate(product)
+    ws.add_rules(".decl e(g: number, x: number)\n.decl t(g: number, p: number)\nt(g, product(x)) :- e(g, x).")
+    ws.load("e", [(1, 2), (1, 3), (2, 5)])
+    assert rows(ws, "t") == {(1, 6), (2, 5)}
+    with pytest.raises(lftj.DeclarationError, match="`product` is defined already"):
+        ws.add_aggregate(lftj.UserAggregate("product", 0, int, max, argument_types=(lftj.INT,), result_type=lftj.INT))
+    with pytest.raises(lftj.DeclarationError, match="no result_type"):
+        ws.add_aggregate(lftj.UserAggregate("other", 0, int, max))
