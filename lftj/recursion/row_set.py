@@ -17,6 +17,7 @@ _DENSE_BITS = 1 << 28  # 32 MiB of bitmap are cheaper than any hash table
 _DENSE_SHARE = 64  # beyond that, a bitmap at most this many times the rows
 _PACKED_BITS = 62
 _NO_ROOM = 1 << 10
+_LARGE_TABLE = 1 << 25  # slots (256 MiB) beyond which a table grows more slowly
 
 
 class RowSet:
@@ -102,7 +103,8 @@ class RowSet:
             grown[: self._fresh_count] = self._fresh[: self._fresh_count]
             self._fresh = grown
         if self._bits is None and 5 * (self.count + more) > 3 * self._slots.size:
-            self._resize(1 << (6 * (self.count + more)).bit_length() - 1)
+            growth = 8 if self._slots.size < _LARGE_TABLE else 4
+            self._resize(1 << (growth * (self.count + more)).bit_length() - 1)
 
     def _unpack(self, packed: np.ndarray) -> Columns:
         out = np.empty((self.width, packed.size), np.int64)
