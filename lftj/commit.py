@@ -70,6 +70,7 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
     database, view_changes = draft.finished(), {}
     if draft.deltas or changed:
         database, view_changes = refresh(proposal.program.stratified, database, draft.deltas, context, changed_rules=changed)
+    context.spend(0)  # limits hold for a commit without views too
     changes = {name: delta for name, delta in (draft.deltas | view_changes).items() if len(delta) and "#" not in name}
     happened = bool(changes or base_changes or proposal.changed_rules)
     database = database.replace({}, version=before.version + happened)

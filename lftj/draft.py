@@ -132,6 +132,9 @@ class Draft:
 
     def add_rules(self, text: str, file: str | None, facts: str | os.PathLike[str] | None) -> list[RuleHandle]:
         """Add a program; one handle per rule in the order of the text, then one per relation with facts."""
+        if not isinstance(text, str):
+            hint = "pass the text itself: Path(…).read_text(); for one Python expression use add_rule(…)"
+            raise ParseError(f"expected rule text, found {type(text).__name__}", code="E103", hint=hint)
         parsed = parse(text, file)
         handles = self._add(parsed)
         for clause in parsed.clauses if facts is not None else ():

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Per commit or query: `work` in kernel steps (the same on every machine), `seconds`, and `memory` in bytes of all rows kept."""
+    """Per commit or query: `work` in kernel steps (the same on every machine), `seconds`, and `memory` in bytes of all pages in use."""
 
     work: int | None = None
     seconds: float | None = None

@@ -42,15 +42,19 @@ class Transaction:
         """For the engine. Raises TransactionError (E322) inside another transaction of this thread, (E323) when waiting took too long."""
         self._engine = engine
         self._ended: str | None = "never started"
-        engine.writer.acquire()
-        self._ended = None
         self._changes: dict[str, Delta] | None = None
         self._base_changes: dict[str, Delta] = {}
-        self._draft = Draft(engine)
-        self._catalog = engine.state.program.catalog
-        self._version = engine.state.version
         self.work = 0
         """Kernel steps that the commit took: a measure of work that is the same on every machine."""
+        engine.writer.acquire()
+        try:
+            self._draft = Draft(engine)
+            self._catalog = engine.state.program.catalog
+            self._version = engine.state.version
+            self._ended = None
+        except BaseException:  # Ctrl-C at the worst moment must not leave the lock with nobody
+            engine.writer.release()
+            raise
 
     # ── rows ──────────────────────────────────────────────────────────────────────────────────────────────────────────
     def insert(self, relation: RelationOrName, data: object, *, existing: str = "ignore", **options: Any) -> None:

@@ -205,7 +205,8 @@ class Workspace:
     def limits(self, *, work: int | None = None, seconds: float | None = None, memory: int | None = None) -> AbstractContextManager[None]:
         """Bound every commit and query of this thread inside a `with` block; reaching a bound raises LimitError, and nothing has happened.
 
-        `work`: kernel steps, the same on every machine; `seconds`: of time; `memory`: bytes of all rows kept.
+        `work`: kernel steps, the same on every machine; `seconds`: of time; `memory`: bytes of all pages in use. They are looked at about
+        ten times a second.
         """
         return self._engine.limits.set(Limits(work, seconds, memory))
 
@@ -229,6 +230,11 @@ class Workspace:
 
 
 def _columns(columns: Mapping[str, object]) -> tuple[tuple[str, Any], ...]:
+    if not isinstance(columns, Mapping):
+        hint = 'write {"id": int, "country": str}'
+        raise DeclarationError(f"columns are a dict of names and types, found {type(columns).__name__}", hint=hint)
+    if wrong := [name for name in columns if not isinstance(name, str) or not name or "#" in name]:
+        raise DeclarationError(f"{wrong[0]!r} is not a name for a column", hint="use letters, digits and _")
     return tuple((name, type_of_python(annotation)) for name, annotation in columns.items())
 
 

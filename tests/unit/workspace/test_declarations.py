@@ -41,6 +41,20 @@ def test_a_name_that_rules_could_not_write_is_refused(ws, name):
     assert not ws.relations
 
 
+@pytest.mark.parametrize(
+    ("name", "columns", "message"),
+    [
+        ("p", [("x", int)], "columns are a dict of names and types, found list"),
+        ("p", {"x": complex}, "complex is not a column type"),
+        ("p", {"": int}, "'' is not a name for a column"),
+        ("p", {3: int}, "3 is not a name for a column"),
+    ],
+)
+def test_other_declarations_are_refused(ws, name, columns, message):
+    with pytest.raises(lftj.DeclarationError, match=message):
+        ws.relation(name, columns)
+
+
 def test_a_function_has_one_value_per_argument(ws):
     price = ws.function("price", {"item": str}, float)
     cheap = ws.view("cheap", {"item": str})

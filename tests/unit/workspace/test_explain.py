@@ -28,6 +28,21 @@ def test_memory_lists_every_key_order(graph):
     assert ("edge", "dst, src") in {(row[0], row[1]) for row in graph.memory()}
 
 
+def test_pages_of_versions_that_nobody_holds_are_used_again(graph):
+    def commit(i):
+        with graph.transaction() as tx:
+            tx.insert("edge", [(100 + i % 2, j) for j in range(200)])
+            tx.delete_where("edge", src=100 + (i + 1) % 2)
+
+    for i in range(4):
+        commit(i)
+    arena = graph._engine.arena
+    before = arena.bytes_in_use
+    for i in range(40):
+        commit(i)
+    assert arena.bytes_in_use <= before * 1.5
+
+
 def test_verify_finds_what_is_wrong(graph):
     assert graph.verify() == []
     engine = graph._engine

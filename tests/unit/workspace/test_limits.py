@@ -22,6 +22,13 @@ def test_limits_roll_back(graph):
     assert (10, 11) in rows(graph, "reach")
 
 
+def test_limits_hold_where_there_is_nothing_to_evaluate(ws):
+    ws.relation("p", {"x": int})
+    with ws.limits(memory=1), pytest.raises(lftj.LimitError, match="memory limit"):
+        ws.load("p", [(1,)])
+    assert len(ws["p"]) == 0
+
+
 def test_limits_nest_and_hold_for_one_thread(graph):
     with graph.limits(work=1):
         with graph.limits(work=10**9):

@@ -74,6 +74,14 @@ def test_add_rule_takes_one_rule(graph, text):
         graph.add_rule(text)
 
 
+@pytest.mark.parametrize("wrong", [None, 3, b"edge(1, 2)."])
+def test_rules_are_text(graph, wrong):
+    with pytest.raises(lftj.ParseError, match="expected rule text"):
+        graph.add_rules(wrong)
+    with pytest.raises(lftj.LftjError):
+        graph.add_rule(wrong)
+
+
 def test_input_directives_are_obeyed_when_asked_to(ws, tmp_path):
     (tmp_path / "edge.facts").write_text("1\t2\n2\t3\n")
     ws.add_rules(GRAPH + ".input edge\n.output reach\n")
