@@ -1,12 +1,12 @@
 """Choosing a variable order by estimated cost.
 
-The cost of an order is the number of bindings tried at each level: for every binding of the levels before, the values of the atom that has fewest there,
-times the atoms that take part. Independence of columns is assumed, which is wrong in both directions for skewed data; the join stays worst-case
-optimal for any order [LFTJ 4], so a bad estimate costs a factor, not an exponent, unless it puts a selective atom last.
+The cost of an order is the number of bindings tried at each level: for every binding of the levels before, the values of the atom that has
+fewest there, times the atoms that take part. Independence of columns is assumed, which is wrong in both directions for skewed data; the join
+stays worst-case optimal for any order [LFTJ 4], so a bad estimate costs a factor, not an exponent, unless it puts a selective atom last.
 
-A variable that occurs once, in one atom, and that nobody asks for cannot restrict anything: such ones come last. Up to PERMUTED others all orders are
-looked at, with pruning; up to SEARCHED, the best order of every subset is built from those of smaller ones; beyond, each next variable is the one that
-is cheapest now.
+A variable that occurs once, in one atom, and that nobody asks for cannot restrict anything: such ones come last. Up to PERMUTED others all
+orders are looked at, with pruning; up to SEARCHED, the best order of every subset is built from those of smaller ones; beyond, each next
+variable is the one that is cheapest now.
 """
 
 from __future__ import annotations
@@ -164,10 +164,28 @@ class OrderSearch:
 
     def _complete(self, order: Order, bindings: float, cost: float, sizes: tuple[float, ...], loose: Order) -> Choice:
         """An order of all other variables with the loose ones behind it."""
-        for variable in loose:
+        for variable in self._arranged(order, loose):
             tried, bindings = self._step(frozenset(order), bindings, variable)
             order, cost, sizes = (*order, variable), cost + tried, (*sizes, bindings)
         return Choice(order, self._finish(order, cost, sizes), sizes)
+
+    def _arranged(self, order: Order, loose: Order) -> Order:
+        """The loose variables of each atom in the order in which an existing key order has them, where one begins as the atom needs.
+
+        Any order of them serves, and one tree may so serve rules that look up different prefixes [Subotić 2018].
+        """
+        place = {variable: i for i, variable in enumerate((*order, *loose))}
+        for atom in self.atoms:
+            free = {column: v for v, its in atom.columns.items() for column in its if v in loose}
+            if len(free) < 2:
+                continue
+            needed = key_order(atom.arity, atom.constants, atom.columns, place)
+            prefix = needed[: atom.arity - len(free)]
+            fitting = next((known for known in self.key_orders(atom.relation) if known[: len(prefix)] == prefix), needed)
+            taken = iter(sorted(place[v] for v in free.values()))
+            for column in fitting[len(prefix) :]:
+                place[free[column]] = next(taken)
+        return tuple(sorted(loose, key=place.__getitem__))
 
     def _by_subsets(self, every: frozenset[int], loose: Order) -> Choice:
         """The best order of each subset, from the best ones of the subsets with a variable less."""

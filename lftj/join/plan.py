@@ -1,7 +1,7 @@
 """From a conjunctive rule to a plan: one level per variable in the chosen order, and what takes part, is computed and is tested at each.
 
-Everything that is not a plain variable becomes a level too, with a computed value: a constant argument stands first, the second occurrence of a
-variable in one atom directly after the first. So the kernel knows one thing only, levels.
+Everything that is not a plain variable becomes a level too, with a computed value: a constant argument stands first, the second occurrence
+of a variable in one atom directly after the first. So the kernel knows one thing only, levels.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ class PlannedProbe:
 class RulePlan:
     """What the kernel runs for one rule, before it is given trees.
 
-    One row comes out per binding of the levels before `emit_level`; its columns are the levels `outputs`; with `count`, the number of proofs too.
+    One row comes out per binding of the levels before `emit_level`; its columns are the levels `outputs`, and with `count` the number of
+    proofs.
     """
 
     rule: NormalRule
@@ -85,7 +86,8 @@ def make_plan(
 ) -> RulePlan:
     """Choose an order and lay out the levels. `needed` are the variables whose values come out, in that order.
 
-    `count`: rows carry the number of proofs; otherwise the search below `emit_level` stops at the first proof. `forced` is a variable order by name.
+    `count`: rows carry the number of proofs; otherwise the search below `emit_level` stops at the first proof. `forced` is a variable
+    order by name.
     """
     needed = tuple(needed)
     search = OrderSearch(rule, lambda name: statistics.of(relations[name]), lambda name: relations[name].orders(), frozenset(needed))
@@ -115,7 +117,10 @@ def _last(place: Mapping[int, int], expressions: Iterable[Expression]) -> int:
 
 
 def _constants(rule: NormalRule) -> list[Value]:
-    """The constants among the arguments of positive atoms, once per occurrence within an atom; a nullary atom's single stored column counts as the constant 0."""
+    """The constants among the arguments of positive atoms, once per occurrence within an atom.
+
+    A nullary atom's single stored column counts as the constant 0.
+    """
     found: list[Value] = []
     for atom in rule.atoms:
         mine = [argument for argument in atom.args or (_ZERO,) if isinstance(argument, Value)]
@@ -174,7 +179,7 @@ def _place_computed(rule: NormalRule, levels: list[Level], place: Mapping[int, i
 
 
 def _plan_probe(atom: NegatedAtom, relation: RelationVersion) -> PlannedProbe:
-    """Look-up columns first, in whatever order an existing key order has them; else ascending [Subotić 2018: any order of a prefix serves]."""
+    """Look-up columns first, as an existing key order has them, else ascending: any order of a prefix serves [Subotić 2018]."""
     arity = max(1, len(atom.args))
     args = atom.args or (_ZERO,)
     bound = frozenset(column for column, argument in enumerate(args) if argument is not None)
