@@ -12,7 +12,7 @@ from functools import reduce
 
 from lftj.syntax import tree
 from tests.reference.aggregates import UserFold, fold
-from tests.reference.terms import COMPARISONS, Env, Value, value_of, variables_of
+from tests.reference.terms import COMPARISONS, FAILED, ArithmeticFailure, Env, Value, value_of, variables_of
 
 Facts = Mapping[str, set[tuple[Value, ...]]]
 Step = Callable[[Env], Iterable[Env]]
@@ -91,14 +91,21 @@ class BodyPlan:
             self.bound |= names
 
     def solve(self, env: Env) -> list[Env]:
-        """The distinct extensions of `env` that satisfy the body."""
+        """The distinct extensions of `env` that satisfy the body. Raises ArithmeticFailure if something in one of these has no value."""
+        envs = self.attempt({name: value for name, value in env.items() if name is not FAILED})
+        if any(FAILED in found for found in envs):
+            raise ArithmeticFailure("arithmetic failed for an assignment that nothing else rejects")
+        return envs
+
+    def attempt(self, env: Env) -> list[Env]:
+        """The same, with FAILED among the names of those in which something has no value."""
         envs = [env]
         for step in self.steps:
             envs = [after for before in envs for after in step(before)]
         return list({tuple(sorted(found.items(), key=lambda item: item[0])): found for found in envs}.values())
 
     def _next(self, waiting: list[tree.Literal]) -> tuple[tree.Literal, Step, Names]:
-        """Tests that need no arithmetic first, arithmetic last: what a later literal rejects shall not fail in arithmetic."""
+        """Arithmetic last, so that it is done only for what everything else admits."""
         for literal in sorted(waiting, key=_urgency):
             made = self._step(literal)
             if made is not None:
@@ -155,7 +162,7 @@ class BodyPlan:
             return None
 
         def step(env: Env) -> list[Env]:
-            found = [{name: each[name] for name in kept} for branch in branches for each in branch.solve(env)]
+            found = [{name: each[name] for name in kept | ({FAILED} & each.keys())} for branch in branches for each in branch.attempt(env)]
             return [dict(items) for items in {frozenset(each.items()) for each in found}]
 
         return step, kept
@@ -164,13 +171,28 @@ class BodyPlan:
         left, right, test = literal.left, literal.right, COMPARISONS[literal.operator]
         unbound = (variables_of(left) | variables_of(right)) - self.bound
         if not unbound:
-            return (lambda env: [env] if test(value_of(left, env), value_of(right, env)) else []), NONE
+            return (lambda env: _kept_if(lambda: test(value_of(left, env), value_of(right, env)), env)), NONE
         if literal.operator != "=":
             return None
         for target, source in ((left, right), (right, left)):
             if isinstance(target, tree.Variable) and target.name in unbound and variables_of(source) <= self.bound:
-                return (lambda env, name=target.name, source=source: [{**env, name: value_of(source, env)}]), frozenset({target.name})
+                return (lambda env, name=target.name, source=source: [_bound(env, name, source)]), frozenset({target.name})
         return None
+
+
+def _kept_if(test: Callable[[], bool], env: Env) -> list[Env]:
+    """The assignment if it passes the test; what cannot be tested passes, marked as failed."""
+    try:
+        return [env] if test() else []
+    except ArithmeticFailure:
+        return [{**env, FAILED: True}]
+
+
+def _bound(env: Env, name: str, source: tree.Term) -> Env:
+    try:
+        return {**env, name: value_of(source, env)}
+    except ArithmeticFailure:
+        return {**env, name: FAILED, FAILED: True}
 
 
 def _urgency(literal: tree.Literal) -> int:

@@ -17,6 +17,10 @@ Env = Mapping[str, Value]
 MICROSECOND = datetime.timedelta(microseconds=1)
 
 
+FAILED: Value = "#failed"
+"""What a variable is bound to when its expression has no value."""
+
+
 class ArithmeticFailure(ArithmeticError):
     """A result outside int64, a division by zero, or a float that is not a number."""
 
@@ -114,6 +118,8 @@ def value_of(term: tree.Term, env: Env) -> Value:
         case tree.Constant(value=value):
             return checked(value)
         case tree.Variable(name=name):
+            if env[name] is FAILED:
+                raise ArithmeticFailure(f"{name} has no value")
             return env[name]
         case tree.Call(functor=functor, args=args):
             return checked(FUNCTORS[functor](*(value_of(arg, env) for arg in args)))

@@ -119,6 +119,16 @@ def test_what_another_literal_rejects_does_not_fail_in_arithmetic():
     }
 
 
+def test_failures_count_only_where_all_other_arithmetic_agrees():
+    failing = compare("z", "=", call("/", 6, "x"))
+    rejected = rule(atom("r", "z"), failing, atom("n", "x"), compare(call("+", "x", 1), ">", 1))
+    assert derive(rejected, n={(0,), (2,)}) == {(3,)}
+    with pytest.raises(ArithmeticFailure):
+        derive(rule(atom("r", "z"), failing, atom("n", "x"), compare(call("+", "x", 1), ">", 0)), n={(0,), (2,)})
+    branch = either((failing,), (compare("z", "=", 0),))
+    assert derive(rule(atom("r", "z"), branch, atom("n", "x"), without(atom("no", "x"))), n={(0,), (2,)}, no={(0,)}) == {(0,), (3,)}
+
+
 def test_strings_compare_by_code_point_and_functors_work_on_them():
     assert derive(rule(atom("r", "s"), atom("w", "s"), compare("s", ">", text("\uffff"))), w={("\U0001f600",), ("z",)}) == {("\U0001f600",)}
     assert derive(rule(atom("r", call("cat", "s", call("substr", "s", 1, 2)), call("strlen", "s")), atom("w", "s")), w={("abcd",)}) == {

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
@@ -51,8 +52,9 @@ class BodyDrawer:
     complete: Sequence[Spec]
     features: Sequence[str] = FEATURES
     bound: Typed = field(default_factory=dict)
-    disjunctions: int = 0
     recursive: bool = False
+    nested: bool = False
+    numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     def body(self, max_atoms: int = 3, max_extras: int = 2) -> tree.Body:
         """One to `max_atoms` atoms, then other literals over what they bind, all shuffled."""
@@ -99,21 +101,30 @@ class BodyDrawer:
         if "disjunction" not in self.features:
             type_ = "int"
         value = expression(self.draw, self.bound, type_)
-        name = {"int": "n", "str": "o", "float": "l"}[type_]
+        name = self._name({"int": "n", "str": "o", "float": "l"}[type_])
         self.bound[name] = type_
         return tree.Comparison("=", tree.Variable(name), value)
 
-    def _inner(self, names: Mapping[str, tuple[str, ...]] = LOCAL, least: int = 1) -> tuple[tree.Body, Typed]:
-        """A nested body over bound variables and ones of its own, and what is bound inside it.
+    def _name(self, base: str) -> str:
+        """A name for something computed; in nested bodies always a new one, so that no other body means the same variable by it."""
+        return f"{base}{next(self.numbers)}" if self.nested else base
+
+    def _inner(
+        self, names: Mapping[str, tuple[str, ...]] = LOCAL, least: int = 1, features: Sequence[str] | None = None
+    ) -> tuple[tree.Body, Typed]:
+        """A nested body over bound variables and ones of its own, and what is bound inside it; now and then with a body nested in it.
 
         One atom alone under a negation must not have variables of its own, so there `least` is 2.
         """
-        inner = BodyDrawer(self.draw, self.complete, self.complete, self.features, dict(self.bound))
+        features = self.features if features is None else features
+        inner = BodyDrawer(self.draw, self.complete, self.complete, features, dict(self.bound), nested=True, numbers=self.numbers)
         mixed = {type_: (*names[type_], *of_type(self.bound, type_)) for type_ in names}
         literals: list[tree.Literal] = [inner.atom(self.complete, mixed) for _ in range(self.draw(st.integers(least, 2)))]
         own = {name: inner.bound[name] for name in direct(literals)} if self.recursive else inner.bound
         if own and self.draw(st.booleans()):
             literals.append(comparison(self.draw, own, computed=False))
+        if not self.nested and not self.recursive and not self.draw(st.integers(0, 3)):
+            literals += inner._extra(self.draw(st.sampled_from(features)))
         return tree.Body(tuple(literals)), inner.bound
 
     def _disjunction(self) -> tree.Disjunction:
@@ -121,15 +132,15 @@ class BodyDrawer:
 
         Names of its own that all branches happen to bind belong to the body around it, so every disjunction has other ones.
         """
-        self.disjunctions += 1
-        shared = self.draw(st.sampled_from(["w", None]))
-        branches = [self._branch(shared) for _ in range(self.draw(st.integers(2, 3)))]
+        number = next(self.numbers)
+        shared = self.draw(st.sampled_from([self._name("w"), None]))
+        branches = [self._branch(shared, number) for _ in range(self.draw(st.integers(2, 3)))]
         if shared:
             self.bound[shared] = "int"
         return tree.Disjunction(tuple(branches))
 
-    def _branch(self, shared: str | None) -> tree.Body:
-        body, inside = self._inner({type_: tuple(f"{name}{self.disjunctions}" for name in names) for type_, names in LOCAL.items()})
+    def _branch(self, shared: str | None, number: int) -> tree.Body:
+        body, inside = self._inner({type_: tuple(f"{name}{number}" for name in names) for type_, names in LOCAL.items()})
         literals = list(body.literals)
         if shared and self.draw(st.booleans()):
             spec = self.draw(st.sampled_from([each for each in self.positive if "int" in each.types]))
@@ -142,7 +153,7 @@ class BodyDrawer:
 
     def _aggregate(self) -> tree.Comparison:
         """`m = sum x : { … }` and the like, or a comparison of the result with a variable that others bind."""
-        body, inside = self._inner()
+        body, inside = self._inner(features=[each for each in self.features if each != "aggregate"])
         targets = sorted(name for name in inside if inside[name] in ("int", "float") and name not in self.bound)
         function = self.draw(st.sampled_from(["count", "sum", "min", "max", "mean"])) if targets else "count"
         if function == "count":
@@ -154,6 +165,6 @@ class BodyDrawer:
         known = of_type(self.bound, type_)
         if known and not self.draw(st.integers(0, 2)):
             return tree.Comparison(self.draw(st.sampled_from(["=", "<=", "!="])), tree.Variable(self.draw(st.sampled_from(known))), found)
-        result = {"int": "m", "float": "a"}[type_]
+        result = self._name({"int": "m", "float": "a"}[type_])
         self.bound[result] = type_
         return tree.Comparison("=", tree.Variable(result), found)
