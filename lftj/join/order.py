@@ -1,7 +1,7 @@
 """Choosing a variable order by estimated cost.
 
-The cost of an order is the number of bindings tried at each level: for every binding of the levels before, the values of the atom that has
-fewest there, times the atoms that take part. Independence of columns is assumed, which is wrong in both directions for skewed data; the join
+The cost of an order is the number of bindings tried at each level: for every binding of the levels before, the values of the atom that
+has fewest there, times the atoms that take part. Independence of columns is assumed, which is wrong in both directions for skewed data; the join
 stays worst-case optimal for any order [LFTJ 4], so a bad estimate costs a factor, not an exponent, unless it puts a selective atom last.
 
 A variable that occurs once, in one atom, and that nobody asks for cannot restrict anything: such ones come last. Up to PERMUTED others all
