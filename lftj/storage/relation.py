@@ -130,8 +130,8 @@ class RelationVersion:
         """The net change from `old` to this version. O(δ log n) when one came from the other, as shared pages are skipped."""
         if self.identity is old.identity:
             return Delta.empty(self.schema.arity)
-        mine, theirs = self.columns(), old.columns()
-        return Delta(difference(mine, theirs), difference(theirs, mine))
+        inserts, erases = self.identity.diff(old.identity)
+        return Delta(inserts, erases)
 
 
 def key_and_rest(schema: RelationSchema) -> tuple[Order, Order]:
