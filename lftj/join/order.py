@@ -1,12 +1,13 @@
 """Choosing a variable order by estimated cost.
 
 The cost of an order is the number of bindings tried at each level: for every binding of the levels before, the values of the atom that
-has fewest there, times the atoms that take part. Independence of columns is assumed, which is wrong in both directions for skewed data; the join
-stays worst-case optimal for any order [LFTJ 4], so a bad estimate costs a factor, not an exponent, unless it puts a selective atom last.
+has fewest there, times the atoms that take part. Independence of columns is assumed, which is wrong in both directions for skewed data;
+the join stays worst-case optimal for any order [LFTJ 4], so a bad estimate costs a factor, not an exponent, unless it puts a selective
+atom last.
 
-A variable that occurs once, in one atom, and that nobody asks for cannot restrict anything: such ones come last. Up to PERMUTED others all
-orders are looked at, with pruning; up to SEARCHED, the best order of every subset is built from those of smaller ones; beyond, each next
-variable is the one that is cheapest now.
+A variable that occurs once, in one atom, and that nobody asks for cannot restrict anything: such ones come last. Up to PERMUTED others
+all orders are looked at, with pruning; up to SEARCHED, the best order of every subset is built from those of smaller ones; beyond, each
+next variable is the one that is cheapest now.
 """
 
 from __future__ import annotations
