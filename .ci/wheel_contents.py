@@ -6,7 +6,7 @@ import sys
 import zipfile
 
 PACKAGES = {"lftj", "sensitivity", "scantree", "partition"}
-NEEDED = {"lftj/demo/flights.dl", "lftj/demo/data/flights.parquet", "lftj/demo/data/README.md", "lftj/syntax/grammar.lark"}
+NEEDED = {"lftj/py.typed", "lftj/demo/flights.dl", "lftj/demo/data/flights.parquet", "lftj/demo/data/README.md", "lftj/syntax/grammar.lark"}
 
 
 def main(path: str) -> int:

@@ -130,12 +130,12 @@ class Draft:
         self._program = self._program.with_aggregate(signature)
         self._aggregates[aggregate.name] = aggregate
 
-    def add_rules(self, text: str, file: str | None, facts: str | os.PathLike[str] | None) -> list[RuleHandle]:
+    def add_rules(self, text: str | tree.ParsedProgram, file: str | None, facts: str | os.PathLike[str] | None) -> list[RuleHandle]:
         """Add a program; one handle per rule in the order of the text, then one per relation with facts."""
-        if not isinstance(text, str):
+        if not isinstance(text, (str, tree.ParsedProgram)):
             hint = "pass the text itself: Path(…).read_text(); for one Python expression use add_rule(…)"
             raise ParseError(f"expected rule text, found {type(text).__name__}", code="E103", hint=hint)
-        parsed = parse(text, file)
+        parsed = parse(text, file) if isinstance(text, str) else text
         handles = self._add(parsed)
         for clause in parsed.clauses if facts is not None else ():
             if isinstance(clause, tree.Directive) and clause.kind == "input":

@@ -109,8 +109,10 @@ class Transaction:
         """Let rules use an aggregate of your own; see `Workspace.add_aggregate`."""
         self._open().add_aggregate(aggregate)
 
-    def add_rules(self, text: str, *, file: str | None = None, facts: str | os.PathLike[str] | None = None) -> list[RuleHandle]:
-        """Add a program's declarations, rules and facts; see `Workspace.add_rules`."""
+    def add_rules(
+        self, text: str | tree.ParsedProgram, *, file: str | None = None, facts: str | os.PathLike[str] | None = None
+    ) -> list[RuleHandle]:
+        """Add a program's declarations, rules and facts, as text or parsed already; see `Workspace.add_rules`."""
         return self._open().add_rules(text, file, facts)
 
     def add_rule(self, rule: str | tree.Rule | object) -> RuleHandle:

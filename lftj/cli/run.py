@@ -40,11 +40,12 @@ def run(program: str, fact_dir: Path, output_dir: str, *, warn: bool = True) -> 
     from lftj.syntax.parser import parse
 
     text, name = read_program(program)
-    directives = [clause for clause in parse(text, name).clauses if isinstance(clause, tree.Directive)]
+    parsed = parse(text, name)
+    directives = [clause for clause in parsed.clauses if isinstance(clause, tree.Directive)]
     with progress() as say:
         workspace = lftj.connect(progress=say)
         with workspace.transaction() as tx:
-            tx.add_rules(text, file=name)
+            tx.add_rules(parsed)
             for directive in _of_kind(directives, "input"):
                 say(f"reading {directive.relation}")
                 _read(tx, directive, fact_dir)

@@ -17,6 +17,7 @@ NAME = "lftj-demo.png"
 def draw(figures: Sequence[DayFigure], folder: Path) -> Path:
     """Save `lftj-demo.png` in `folder` (made if need be) and return its path."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.dates import DateFormatter
     from matplotlib.figure import Figure
 
     canvas = FigureCanvasAgg(Figure(figsize=(9, 6), layout="constrained"))
@@ -33,7 +34,9 @@ def draw(figures: Sequence[DayFigure], folder: Path) -> Path:
     for axes in (above, below):
         axes.grid(alpha=0.3)
         axes.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    canvas.figure.autofmt_xdate()
+    shown = sorted({figure.day for figure in figures})
+    below.set_xticks(shown[:: len(shown) // 10 + 1])
+    below.xaxis.set_major_formatter(DateFormatter("%d %b"))
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / NAME
     canvas.figure.savefig(path, dpi=120)
