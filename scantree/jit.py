@@ -30,10 +30,11 @@ from numba.core import config
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# Numba's own types do not tell what these are: settings that exist at run time only, and a decorator that takes the first argument away.
+# Numba's own types do not tell what these are: settings and options known at run time only, a decorator that takes an argument away.
 numba_config: Any = config
 intrinsic: Any = extending.intrinsic
 overload: Any = extending.overload
+njit: Any = numba.njit
 
 _ROOT = Path(__file__).resolve().parent.parent
 _PACKAGES = ("lftj", "sensitivity", "scantree", "partition")
@@ -82,7 +83,7 @@ class _InterruptsHeld:
 
 
 def _jit(function: Function, **options: Any) -> Function:
-    dispatcher: Any = numba.njit(cache=True, nogil=True, error_model="numpy", **options)(function)
+    dispatcher = njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options)(function)
     if not DISABLED:
         compile_now = dispatcher._compile_for_args
 
@@ -91,7 +92,15 @@ def _jit(function: Function, **options: Any) -> Function:
                 return compile_now(*arguments, **named)
 
         dispatcher._compile_for_args = compile_for_arguments  # Numba looks this up on the dispatcher at each new signature
+        template_for = dispatcher.get_call_template
+        # A variable that starts as 0 is first typed as that very constant, and Numba would compile a kernel it is passed to twice.
+        dispatcher.get_call_template = lambda arguments, named: template_for(*_without_constants(arguments, named))
     return dispatcher
+
+
+def _without_constants(arguments: Any, named: Any) -> tuple[Any, Any]:
+    """The types of a call from compiled code, constants taken as what they are constants of."""
+    return tuple(types.unliteral(kind) for kind in arguments), {name: types.unliteral(kind) for name, kind in named.items()}
 
 
 def compiled(function: Function) -> Function:
