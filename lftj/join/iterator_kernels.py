@@ -138,6 +138,7 @@ def advance(state, first):
     at = part_state(state, first)
     position = load(state, at + RUN_END)
     store(state, at + POSITION, position)
+    store(state, STEPS, load(state, STEPS) + 1)
     return position < load(state, at + LIMIT)
 
 
