@@ -230,10 +230,11 @@ class Workspace:
 
 
 def _columns(columns: Mapping[str, object]) -> tuple[tuple[str, Any], ...]:
-    if not isinstance(columns, Mapping):
+    # Not everybody runs a type checker, so what comes in is looked at.
+    if not isinstance(columns, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         hint = 'write {"id": int, "country": str}'
         raise DeclarationError(f"columns are a dict of names and types, found {type(columns).__name__}", hint=hint)
-    if wrong := [name for name in columns if not isinstance(name, str) or not name or "#" in name]:
+    if wrong := [name for name in columns if not isinstance(name, str) or not name or "#" in name]:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise DeclarationError(f"{wrong[0]!r} is not a name for a column", hint="use letters, digits and _")
     return tuple((name, type_of_python(annotation)) for name, annotation in columns.items())
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 
 @contextmanager
-def progress() -> Iterator[Callable[[str], None]]:
+def progress() -> Generator[Callable[[str], None]]:
     """Gives a function that shows one line of text in place of the last one; the line is gone at the end.
 
     Nothing may be printed meanwhile: rich sends what goes to standard output to its own stream as long as the line is up.
