@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from lftj.dictionary import Dictionary
-from lftj.join import expression_kernels as code
 from lftj.join import layout_kernels as at
+from lftj.join import operation_kernels as code
 from lftj.join.plan import RulePlan
 from lftj.program.normal_form import Apply, Expression, Filter, NormalRule, Ref, Value
 from lftj.storage.relation import RelationVersion

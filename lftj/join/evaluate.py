@@ -9,8 +9,8 @@ import numpy as np
 from lftj.errors import LftjError, ValueRangeError
 from lftj.join import layout_kernels as at
 from lftj.join.assemble import Assembly
+from lftj.join.bitmap_kernels import CACHE_LIST, CACHE_WORDS, clear_cache
 from lftj.join.context import Context
-from lftj.join.intersect_kernels import CACHE_LIST, CACHE_WORDS, clear_cache
 from lftj.join.plan import RulePlan, make_plan
 from lftj.join.triejoin_kernels import run
 from lftj.program.normal_form import NormalRule, Ref
@@ -80,7 +80,7 @@ def run_plan(plan: RulePlan, relations: Relations, context: Context) -> tuple[Co
 def evaluate(
     rule: NormalRule, relations: Relations, context: Context, *, needed: tuple[int, ...] | None = None, count: bool = True
 ) -> tuple[Columns, np.ndarray]:
-    """The values of `needed` (by default the head's variables) over all satisfying assignments, with the number of assignments for each row.
+    """The values of `needed` (by default the head's variables) over all satisfying assignments, and how many of these each row stands for.
 
     Rows may repeat unless the needed variables come first in the variable order. Without `count` every count is 1.
     """
@@ -99,5 +99,6 @@ def _failure(plan: RulePlan, state: np.ndarray, context: Context) -> LftjError:
             about = plan.rule.variables[variable]
             values.append(f"{about.name} = {decode_scalar(about.type, int(state[bindings + i]), context.dictionary)!r}")
     where = f" with {', '.join(values)}" if values else ""
-    hint = "exclude such rows in the body, for instance with y != 0" if code == "E221" else "use a wider type, or exclude such rows in the body"
+    remedy = "exclude such rows in the body"
+    hint = f"{remedy}, for instance with y != 0" if code == "E221" else f"use a wider type, or {remedy}"
     return ValueRangeError(f"{message} in a rule for {plan.rule.relation!r}{where}", code=code, span=plan.rule.span, hint=hint)

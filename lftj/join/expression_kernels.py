@@ -1,252 +1,27 @@
-"""Arithmetic and comparisons inside the join: a stack machine over codes.
-
-Integers, booleans, dates, timestamps and decimals of one scale are their own codes, so they share the integer operations; floats are decoded, computed
-and coded again; strings compare by their UTF-8 bytes, which is code point order. Overflow, division by zero and NaN are failures, never values.
-"""
+"""Arithmetic and comparisons inside the join: a stack machine over the codes of `operation_kernels`."""
 
 from __future__ import annotations
 
-import math
-
-import numpy as np
-
-from lftj.join.layout_kernels import DIVISION_BY_ZERO, FAILURE, NOT_A_NUMBER, OVERFLOW
-from scantree.jit import bits_to_float, compiled, float_to_bits, inlined, load, load_byte, store
-
-END_CODE = 0
-PUSH_CONSTANT = 1
-PUSH_BINDING = 2
-
-ADD, SUBTRACT, MULTIPLY, DIVIDE, REMAINDER, POWER, NEGATE = 10, 11, 12, 13, 14, 15, 16
-LEAST, GREATEST = 17, 18
-BIT_AND, BIT_OR, BIT_XOR, BIT_NOT, SHIFT_LEFT, SHIFT_RIGHT, SHIFT_RIGHT_UNSIGNED = 20, 21, 22, 23, 24, 25, 26
-LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR, LOGICAL_NOT = 27, 28, 29, 30
-FLOAT_ADD, FLOAT_SUBTRACT, FLOAT_MULTIPLY, FLOAT_DIVIDE, FLOAT_REMAINDER, FLOAT_POWER, FLOAT_NEGATE = 40, 41, 42, 43, 44, 45, 46
-INT_TO_FLOAT, FLOAT_TO_INT = 50, 51
-EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL = 60, 61, 62, 63, 64, 65
-TEXT_LESS, TEXT_LESS_EQUAL, TEXT_GREATER, TEXT_GREATER_EQUAL = 72, 73, 74, 75
-
-_SIGN = -(1 << 63)
-_REST = (1 << 63) - 1
-
-
-@inlined
-def float_code(value):
-    """The order-preserving code of a float; −0.0 has that of 0.0."""
-    bits = float_to_bits(value + 0.0)
-    return bits if bits >= 0 else bits ^ _REST
-
-
-@inlined
-def code_float(code):
-    """The float with this code."""
-    return bits_to_float(code if code >= 0 else code ^ _REST)
-
-
-# The tests come before the arithmetic: signed overflow is undefined to LLVM, which would take a test of the wrapped result for never true.
-@compiled
-def magnitude_bound(other, negative):
-    """The largest |x| for which x · other still fits, the product being negative or not; other > 0."""
-    if other == 1:
-        return _REST
-    bound = _REST // other
-    if negative and bound * other == _REST - other + 1:
-        bound += 1  # −2⁶³ itself
-    return bound
-
-
-@compiled
-def multiply(state, left, right):
-    """left · right, with the failure noted when it does not fit."""
-    if left == 0 or right == 0:
-        return 0
-    if left == _SIGN or right == _SIGN:
-        if left == 1 or right == 1:
-            return _SIGN
-        store(state, FAILURE, OVERFLOW)
-        return 0
-    if abs(left) > magnitude_bound(abs(right), (left < 0) != (right < 0)):
-        store(state, FAILURE, OVERFLOW)
-        return 0
-    return left * right
-
-
-@inlined
-def add(state, left, right):
-    """left + right, with the failure noted when it does not fit."""
-    if (right > 0 and left > _REST - right) or (right < 0 and left < _SIGN - right):
-        store(state, FAILURE, OVERFLOW)
-        return 0
-    return left + right
-
-
-@inlined
-def subtract(state, left, right):
-    """left − right, with the failure noted when it does not fit."""
-    if (right > 0 and left < _SIGN + right) or (right < 0 and left > _REST + right):
-        store(state, FAILURE, OVERFLOW)
-        return 0
-    return left - right
-
-
-@compiled
-def integer_power(state, base, exponent):
-    """base ** exponent for exponent ≥ 0, by squaring."""
-    result = 1
-    while exponent > 0:
-        if exponent & 1:
-            result = multiply(state, result, base)
-        exponent >>= 1
-        if exponent > 0:
-            base = multiply(state, base, base)
-    return result
-
-
-@compiled
-def divide(state, left, right, remainder):
-    """Quotient rounded towards zero, or the remainder, which has the sign of the dividend (as in C)."""
-    if right == 0:
-        store(state, FAILURE, DIVISION_BY_ZERO)
-        return 0
-    if right == -1:
-        if remainder:
-            return 0
-        return subtract(state, 0, left)
-    quotient = left // right
-    if quotient < 0 and quotient * right != left:
-        quotient += 1
-    return left - quotient * right if remainder else quotient
-
-
-@compiled
-def integer_operation(state, operation, left, right):
-    """Binary operations on integer codes."""
-    result = 0
-    if operation == ADD:
-        result = add(state, left, right)
-    elif operation == SUBTRACT:
-        result = subtract(state, left, right)
-    elif operation == MULTIPLY:
-        result = multiply(state, left, right)
-    elif operation == DIVIDE:
-        result = divide(state, left, right, False)
-    elif operation == REMAINDER:
-        result = divide(state, left, right, True)
-    elif operation == POWER:
-        if right < 0:
-            store(state, FAILURE, NOT_A_NUMBER)
-        else:
-            result = integer_power(state, left, right)
-    elif operation == LEAST:
-        result = min(left, right)
-    elif operation == GREATEST:
-        result = max(left, right)
-    else:
-        result = bit_operation(operation, left, right)
-    return result
-
-
-@compiled
-def bit_operation(operation, left, right):
-    """Bitwise and logical operations; shifts take the amount modulo 64, as Soufflé does with its word size."""
-    if operation == BIT_AND:
-        return left & right
-    if operation == BIT_OR:
-        return left | right
-    if operation == BIT_XOR:
-        return left ^ right
-    if operation == SHIFT_LEFT:
-        return left << (right & 63)
-    if operation == SHIFT_RIGHT:
-        return left >> (right & 63)
-    if operation == SHIFT_RIGHT_UNSIGNED:
-        amount = right & 63
-        return left if amount == 0 else (left >> amount) & ((1 << (64 - amount)) - 1)
-    if operation == LOGICAL_AND:
-        return 1 if left != 0 and right != 0 else 0
-    if operation == LOGICAL_OR:
-        return 1 if left != 0 or right != 0 else 0
-    return 1 if (left != 0) != (right != 0) else 0
-
-
-@compiled
-def float_operation(state, operation, left_code, right_code):
-    """Binary operations on float codes."""
-    left = code_float(left_code)
-    right = code_float(right_code)
-    result = 0.0
-    if operation == FLOAT_ADD:
-        result = left + right
-    elif operation == FLOAT_SUBTRACT:
-        result = left - right
-    elif operation == FLOAT_MULTIPLY:
-        result = left * right
-    elif right == 0.0 and (operation == FLOAT_DIVIDE or operation == FLOAT_REMAINDER):
-        store(state, FAILURE, DIVISION_BY_ZERO)
-    elif operation == FLOAT_DIVIDE:
-        result = left / right
-    elif operation == FLOAT_REMAINDER:
-        result = np.fmod(left, right)
-    else:
-        result = left**right
-    if math.isnan(result):
-        store(state, FAILURE, NOT_A_NUMBER)
-        return 0
-    if math.isinf(result) and not (math.isinf(left) or math.isinf(right)):
-        store(state, FAILURE, OVERFLOW)
-    return float_code(result)
-
-
-@compiled
-def unary_operation(state, operation, value):
-    """Operations with one operand."""
-    if operation == NEGATE:
-        return subtract(state, 0, value)
-    if operation == BIT_NOT:
-        return ~value
-    if operation == LOGICAL_NOT:
-        return 1 if value == 0 else 0
-    if operation == FLOAT_NEGATE:
-        return float_code(-code_float(value))
-    if operation == INT_TO_FLOAT:
-        return float_code(float(value))
-    number = code_float(value)
-    if not (-9.223372036854775e18 <= number <= 9.223372036854775e18):
-        store(state, FAILURE, OVERFLOW)
-        return 0
-    return int(number)
-
-
-@compiled
-def compare_text(offsets, text, left, right):
-    """Negative, zero or positive as string `left` is before, equal to or after `right`, byte by byte."""
-    if left == right:
-        return 0
-    left_at, left_end = load(offsets, left), load(offsets, left + 1)
-    right_at, right_end = load(offsets, right), load(offsets, right + 1)
-    while left_at < left_end and right_at < right_end:
-        left_byte, right_byte = load_byte(text, left_at), load_byte(text, right_at)
-        if left_byte != right_byte:
-            return -1 if left_byte < right_byte else 1
-        left_at += 1
-        right_at += 1
-    return (left_end - left_at) - (right_end - right_at)
-
-
-@inlined
-def compare(operation, order):
-    """Whether an order (negative, zero, positive) satisfies a comparison, given as EQUAL … GREATER_EQUAL."""
-    if operation == EQUAL:
-        return order == 0
-    if operation == NOT_EQUAL:
-        return order != 0
-    if operation == LESS:
-        return order < 0
-    if operation == LESS_EQUAL:
-        return order <= 0
-    if operation == GREATER:
-        return order > 0
-    return order >= 0
+from lftj.join.operation_kernels import (
+    END_CODE,
+    EQUAL,
+    FLOAT_ADD,
+    LESS,
+    NEGATE,
+    PUSH_BINDING,
+    PUSH_CONSTANT,
+    TEXT_LESS,
+    compare,
+    compare_text,
+    float_operation,
+    integer_operation,
+    unary_operation,
+)
+from scantree.jit import (
+    compiled,
+    load,
+    store,
+)
 
 
 @compiled
@@ -257,7 +32,7 @@ def compute(plan, state, code, bindings, stack, offsets, text):
         operation = load(plan, code)
         if operation == END_CODE:
             return load(state, top)
-        if operation == PUSH_CONSTANT or operation == PUSH_BINDING:
+        if operation <= PUSH_BINDING:
             operand = load(plan, code + 1)
             top += 1
             store(state, top, operand if operation == PUSH_CONSTANT else load(state, bindings + operand))
@@ -265,14 +40,7 @@ def compute(plan, state, code, bindings, stack, offsets, text):
             continue
         code += 1
         value = load(state, top)
-        if (
-            operation == NEGATE
-            or operation == BIT_NOT
-            or operation == LOGICAL_NOT
-            or operation == FLOAT_NEGATE
-            or operation == INT_TO_FLOAT
-            or operation == FLOAT_TO_INT
-        ):
+        if operation >= NEGATE:
             store(state, top, unary_operation(state, operation, value))
             continue
         top -= 1

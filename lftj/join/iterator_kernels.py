@@ -152,15 +152,14 @@ def probe(memory, plan, state, number):
         return False
     position = 0
     end = END
-    column = 0
+    first = load(plan, record + PROBE_FIRST)
     store(state, STEPS, load(state, STEPS) + 1)
-    for number_of_argument in range(load(plan, record + PROBE_FIRST), load(plan, record + PROBE_LAST)):
-        argument = load(plan, ARGUMENT_TABLE) + number_of_argument * ARGUMENT_RECORD
+    for column in range(load(plan, record + PROBE_LAST) - first):
+        argument = load(plan, ARGUMENT_TABLE) + (first + column) * ARGUMENT_RECORD
         level = load(plan, argument)
         value = load(plan, argument + 1) if level < 0 else load(state, load(state, BINDINGS) + level)
         position = seek_lub(memory, root, height, position, end, column, value)
         if position >= end or value_at(memory, root, height, position, column) != value:
             return False
         end = seek_after(memory, root, height, position, end, column, value)
-        column += 1
     return True

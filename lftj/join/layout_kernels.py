@@ -1,10 +1,14 @@
 """Where things lie in the two int64 arrays a triejoin runs on: the plan, which it reads, and the state, which it can be resumed from.
 
-    plan  = header, level records, part records, filter records, probe records and their arguments, output levels, expression code
-    state = header, part states, bindings (one per level), expression stack
+    plan  = header of PLAN_HEADER words, level records, part records, filter records, probe records and their arguments, output levels,
+            expression code
+    state = header of STATE_HEADER words, part states, bindings (one per level), expression stack
 
-A *part* is one column of one atom taking part at one level; the parts of a level lie side by side, those whose range does not change with the
-level just above (invariant) first. A *probe* is a negated atom.
+The plan's header says where each table begins; the first and last of a record are numbers of records, the last one not included. Places of
+code count from CODE_TABLE. Some words of the headers are not used.
+
+A *part* is one column of one atom taking part at one level; the parts of a level lie side by side, those whose range does not change with
+the level just above (invariant) first. A *probe* is a negated atom.
 """
 
 from __future__ import annotations
@@ -62,8 +66,7 @@ BUDGET = 3
 PROOFS = 4  # proofs found for the present binding of the levels before EMIT_LEVEL
 ROWS = 5  # rows in the output buffer
 FAILURE = 6  # what went wrong in an expression
-FAILED_CODE = 7
-CACHE_READY = 8  # 1: the bitmap holds the invariant parts of the last level
+CACHE_READY = 8  # 0: no bitmap yet; READY: it holds the invariant parts of the last level; REFUSED: they do not fit
 CACHE_WORK = 9  # steps spent at the last level under the present prefix
 CACHE_LOW = 10
 CACHE_HIGH = 11
@@ -75,16 +78,16 @@ CAPACITY = 16  # rows the output buffer has room for; column i of it begins at w
 STATE_HEADER = 24
 
 # part state
-START = 0
+START = 0  # the part's range: positions from START up to LIMIT
 LIMIT = 1
 POSITION = 2
-RUN_END = 3
+RUN_END = 3  # the end of the run of rows that have the value at POSITION
 PART_STATE = 4
 
 # phases
-OPEN = 0
-ADVANCE = 1
-RESUME = 2
+OPEN = 0  # begin a level
+ADVANCE = 1  # go on to its next value
+RESUME = 2  # go on inside a last level that is done all at once
 
 # what a run ends with
 DONE = 0

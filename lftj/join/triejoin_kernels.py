@@ -1,15 +1,16 @@
 """Leapfrog triejoin, driven by a plan [LFTJ 3]: one kernel for every rule.
 
-It enumerates the bindings of the plan's levels in ascending order, depth first, and writes one output row per binding of the levels before EMIT_LEVEL that
-has a proof, with the number of proofs (1 under SHORT_CIRCUIT, where the search stops at the first). It returns DONE, or FULL when the output
-buffer is, or PAUSED when the step budget is used up, or FAILED when an expression has no value; after FULL and PAUSED the same call goes on.
+It enumerates the bindings of the plan's levels in ascending order, depth first, and writes one output row per binding of the levels before
+EMIT_LEVEL that has a proof, with the number of proofs (1 under SHORT_CIRCUIT, where the search stops at the first). It returns DONE; FULL
+when the output buffer is; PAUSED when the step budget is used up; FAILED when an expression has no value. After FULL and PAUSED the same
+call goes on.
 """
 
 from __future__ import annotations
 
 from lftj.join.expression_kernels import compute
-from lftj.join.intersect_kernels import finish_level, write_prefix
 from lftj.join.iterator_kernels import advance, bind_runs, leapfrog, meet, open_level, probe
+from lftj.join.last_level_kernels import finish_level
 from lftj.join.layout_kernels import (
     ADVANCE,
     BINDINGS,
@@ -49,6 +50,7 @@ from lftj.join.layout_kernels import (
     STACK,
     STEPS,
 )
+from lftj.join.output_kernels import write_bindings
 from scantree.jit import compiled, inlined, load, store
 
 
@@ -98,7 +100,7 @@ def passes(memory, plan, state, depth, offsets, text):
 def emit_proofs(plan, state, out):
     """One output row for the present binding, with its number of proofs."""
     row = load(state, ROWS)
-    write_prefix(plan, state, out, row, -1)
+    write_bindings(plan, state, out, row)
     store(out, load(plan, OUTPUTS) * load(state, CAPACITY) + row, load(state, PROOFS))
     store(state, ROWS, row + 1)
     store(state, PROOFS, 0)

@@ -75,7 +75,8 @@ def _aggregated(rule: NormalRule, relations: Relations, context: Context) -> Col
     place = {variable: columns[i] for i, variable in enumerate(needed)}
     types = [variable.type for variable in rule.variables]
     calls = [
-        AggregateCall(term.function, [place[a.variable] for a in term.args], [types[a.variable] for a in term.args], term.type) for term in terms
+        AggregateCall(term.function, [place[a.variable] for a in term.args], [types[a.variable] for a in term.args], term.type)
+        for term in terms
     ]
     group_types = [types[variable] for variable in group]
     groups, results = aggregate(

@@ -17,8 +17,7 @@ def functor_rows(rule: FunctorRule, relations: Relations, context: Context) -> C
     """The sorted rows of a functor's relation. One Python call per row of the domain."""
     domain = relations[rule.domain].columns()
     arguments = [
-        [decode_scalar(type, code, context.dictionary) for code in column.tolist()]
-        for type, column in zip(rule.types, domain, strict=True)
+        [decode_scalar(type, code, context.dictionary) for code in column.tolist()] for type, column in zip(rule.types, domain, strict=True)
     ]
     results = []
     for values in zip(*arguments, strict=True):

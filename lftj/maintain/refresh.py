@@ -5,7 +5,7 @@ A changed stratum is evaluated in full; what comes out is compared with what was
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -32,8 +32,8 @@ def refresh(
 ) -> tuple[Database, dict[str, Delta]]:
     """The database with every affected view new, and the net change of each view that changed, hidden ones included.
 
-    `database` already holds the new base rows, `deltas` their net changes; `changed_rules` names relations that won or lost a rule. Views that
-    depend on none of these do no work. Raises KeyViolationError, ValueRangeError or LimitError and leaves the given database as it is.
+    `database` already holds the new base rows, `deltas` their net changes; `changed_rules` names relations that won or lost a rule. Views
+    that depend on none of these do no work. Raises KeyViolationError, ValueRangeError or LimitError and leaves the given database as it is.
     """
     changed = {name for name, delta in deltas.items() if len(delta)} | set(changed_rules)
     found: dict[str, Delta] = {}
@@ -67,7 +67,7 @@ class _Overlay(Mapping[str, RelationVersion]):
         found = self._updates.get(name)
         return self._database[name] if found is None else found
 
-    def __iter__(self):  # noqa: ANN204
+    def __iter__(self) -> Iterator[str]:
         return iter({*self._database, *self._updates})
 
     def __len__(self) -> int:

@@ -1,7 +1,8 @@
 """Semi-naïve evaluation of a recursive stratum from nothing [Elastic, Algorithm 2, without its counts].
 
-Each round evaluates every recursive rule once per atom of the stratum, that atom reading only the rows that were new in the round before. A candidate's
-way is: kernel → row set (is it new?) → next round's delta. The whole relation is kept as a tree only where some rule joins it with a delta.
+Each round evaluates every recursive rule once per atom of the stratum, that atom reading only the rows that were new in the round before.
+A candidate's way is: kernel → row set (is it new?) → next round's delta. The whole relation is kept as a tree only where some rule joins it
+with a delta.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _REPLAN = 8  # growth or shrinkage of a delta after which a variable order is ch
 
 
 class FreshRows(RelationVersion):
-    """The rows of one round, in no particular order. Read once or twice, so no key order exists until one is asked for, and then all cost the same."""
+    """The rows of one round. Read once or twice, so no key order exists until one is asked for, and then all cost the same."""
 
     def __init__(self, schema: RelationSchema, arena: Arena, rows: Columns):
         super().__init__(schema, arena, {})
@@ -70,9 +71,7 @@ def delta_name(relation: str) -> str:
     return f"{relation}#delta"
 
 
-def bootstrap(
-    schemas: Mapping[str, RelationSchema], rules: list[NormalRule], relations: Relations, context: Context
-) -> dict[str, Columns]:
+def bootstrap(schemas: Mapping[str, RelationSchema], rules: list[NormalRule], relations: Relations, context: Context) -> dict[str, Columns]:
     """The rows of all relations of one recursive stratum, from their base rows and the relations below."""
     fixpoint = _Fixpoint(schemas, rules, relations, context)
     fixpoint.start()
@@ -85,7 +84,8 @@ class _Fixpoint:
     def __init__(self, schemas: Mapping[str, RelationSchema], rules: list[NormalRule], relations: Relations, context: Context):
         self.schemas = schemas
         self.context = context
-        self.lower = {name: relations[name] for name in {*_read(rules), *map(base_name, schemas)} if name in relations and name not in schemas}
+        below = {*_read(rules), *map(base_name, schemas)} - set(schemas)
+        self.lower = {name: relations[name] for name in below if name in relations}
         self.seeds = [rule for rule in rules if not _recursive_atoms(rule, schemas)]
         self.variants = [variant for rule in rules for variant in _variants(rule, schemas)]
         # relations that some variant reads whole: all but the delta's own occurrence

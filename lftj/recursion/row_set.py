@@ -1,7 +1,7 @@
 """The rows of one relation during a fixpoint: is a candidate new, and which rows were new in this round.
 
-Deduplication is where closures spend their time: a dense domain gets a bitmap (per leading key, a run of bits: Gustavson's accumulator), a sparse one
-a hash table of packed rows, and one too wide to pack into 62 bits falls back to sorted columns.
+Deduplication is where closures spend their time: a dense domain gets a bitmap (per leading key, a run of bits: Gustavson's accumulator), a
+sparse one a hash table of packed rows, and one too wide to pack into 62 bits falls back to sorted columns.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class RowSet:
     def columns(self) -> Columns:
         """All rows, sorted."""
         if self._wide is not None:
-            self._take_wide()
+            self._known_fresh = self._take_wide()  # still to be taken
             return self._wide
         return self._unpack(np.sort(np.concatenate([*self._taken, self._fresh[: self._fresh_count]])))
 

@@ -51,7 +51,7 @@ def add_dense(rows, first, picks, lows, highs, shifts, bits, fresh, count):
 
 @compiled
 def touch(rows, first, last, picks, lows, highs, shifts, slots, shift, block):
-    """Pack rows [first, last) into `block` and read the slots they go to, so that the waits for memory overlap: (first row not taken, a sum)."""
+    """Pack rows [first, last) into `block` and read their slots, so that the waits for memory overlap: (first row not taken, a sum)."""
     total = 0
     for row in range(first, last):
         packed = pack(rows, row, picks, lows, highs, shifts)
@@ -124,4 +124,3 @@ def bounds(rows, picks, lows, highs):
         for row in range(rows.shape[1]):
             lows[column] = min(lows[column], rows[at, row])
             highs[column] = max(highs[column], rows[at, row])
-
