@@ -78,6 +78,19 @@ def test_a_seek_in_a_range_finds_the_first_row_that_reaches_the_value(case: tupl
             assert seek_after(*place, positions[first], positions[end], column, value) == positions[expected]
 
 
+def test_every_seek_in_every_range_of_a_small_tree() -> None:
+    rows = [(group, 10 * number) for group in range(3) for number in range(24)]
+    tree = Shape(2, 0).build(Arena(reserve_bytes=1 << 28), rows)
+    place = tree.arena.memory, tree.root, tree.height
+    positions = positions_of(tree)
+    for first in range(len(rows)):
+        group = 24 * (first // 24)
+        for end in range(first + 1, group + 25):
+            for value in range(10 * (first - group) - 5, 10 * (end - group), 15):
+                expected = min(max(first, group - (-value // 10)), end)
+                assert seek_lub(*place, positions[first], positions[end], 1, value) == positions[expected], (rows[first], end, value)
+
+
 @given(st.lists(numbers(9), max_size=40).map(sorted), st.data())
 def test_galloping_is_bisection(values: list[int], data: st.DataObject) -> None:
     memory = np.array([0, 0, 0, *values], np.int64)

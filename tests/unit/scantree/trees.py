@@ -97,15 +97,24 @@ def rows_in(shape: Shape, spread: int = 6) -> st.SearchStrategy[dict[Key, Row]]:
     return st.dictionaries(keys_of(shape, spread), values, max_size=40)
 
 
+def pages_by_level(tree: Tree) -> list[list[int]]:
+    """The pages of a tree, left to right, the leaves first."""
+    memory = tree.arena.memory
+    levels = [[tree.root]] if tree.root else [[]]
+    for _ in range(tree.height):
+        levels.append([int(memory[index_column(page, 0) + slot]) for page in levels[-1] for slot in range(int(memory[page + ENTRIES]))])
+    return levels[::-1]
+
+
 def entries_by_level(tree: Tree) -> list[list[int]]:
     """How many entries each page has, left to right, the leaves first."""
-    memory = tree.arena.memory
-    pages, levels = [tree.root] if tree.root else [], []
-    for level in range(tree.height, -1, -1):
-        levels.append([int(memory[page + ENTRIES]) for page in pages])
-        if level:
-            pages = [int(memory[index_column(page, 0) + slot]) for page in pages for slot in range(int(memory[page + ENTRIES]))]
-    return levels[::-1]
+    return [[int(tree.arena.memory[page + ENTRIES]) for page in level] for level in pages_by_level(tree)]
+
+
+def pages_apart(left: Tree, right: Tree) -> int:
+    """How many pages one of two trees has and the other has not."""
+    mine, other = ({page for level in pages_by_level(tree) for page in level} for tree in (left, right))
+    return len(mine ^ other)
 
 
 def random_rows(seed: int, count: int, *, width: int = 2, spread: int = 1 << 40) -> list[np.ndarray]:
