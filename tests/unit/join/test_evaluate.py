@@ -1,0 +1,125 @@
+"""Joins over deep trees of small pages, in every variable order and with little room, beside a search by brute force."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from lftj.dictionary import Dictionary
+from lftj.errors import LimitError
+from lftj.join import evaluate as running
+from lftj.join.context import Context
+from lftj.join.evaluate import evaluate
+from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RelationSchema, RuleVariable
+from lftj.storage.relation import RelationVersion
+from lftj.types import INT
+from scantree import Arena, Tree
+
+SCHEMA = RelationSchema("e", (("a", INT), ("b", INT)))
+BODIES = {
+    "triangle": ((0, 1), (1, 2), (0, 2)),
+    "path": ((0, 1), (1, 2)),
+    "loop": ((0, 0), (0, 1), (1, 2)),
+    "clique": ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)),
+}
+
+
+@pytest.fixture
+def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trees with at most four rows to a leaf and four children to an index page."""
+    monkeypatch.setitem(Tree.empty.__func__.__kwdefaults__, "leaf_capacity", 4)  # type: ignore[attr-defined]
+    monkeypatch.setitem(Tree.empty.__func__.__kwdefaults__, "fan", 4)  # type: ignore[attr-defined]
+
+
+def rule(atoms: tuple[tuple[int, int], ...]) -> NormalRule:
+    variables = tuple(RuleVariable(f"v{i}", INT) for i in range(1 + max(map(max, atoms))))
+    return NormalRule(1, "r", (), variables, tuple(PositiveAtom("e", (Ref(a), Ref(b))) for a, b in atoms))
+
+
+def database(edges: set[tuple[int, int]], arena: Arena) -> dict[str, RelationVersion]:
+    columns = [np.array([edge[i] for edge in sorted(edges)], np.int64) for i in range(2)]
+    return {"e": RelationVersion.build(SCHEMA, arena, columns)}
+
+
+def by_brute_force(atoms: tuple[tuple[int, int], ...], edges: set[tuple[int, int]], needed: tuple[int, ...]) -> Counter[tuple[int, ...]]:
+    """How many assignments stand behind each row of `needed`."""
+    found: list[dict[int, int]] = [{}]
+    for a, b in atoms:
+        found = [
+            {**known, a: x, b: y}
+            for known in found
+            for x, y in edges
+            if known.get(a, x) == x and known.get(b, y) == y and (a != b or x == y)
+        ]
+    return Counter(tuple(known[v] for v in needed) for known in found)
+
+
+def counted(columns: list[np.ndarray], counts: np.ndarray) -> Counter[tuple[int, ...]]:
+    total: Counter[tuple[int, ...]] = Counter()
+    rows = zip(*(c.tolist() for c in columns), strict=True) if columns else [()] * len(counts)
+    for row, count in zip(rows, counts.tolist(), strict=True):
+        total[row] += count
+    return total
+
+
+@pytest.mark.usefixtures("small_pages")
+@pytest.mark.parametrize("room", [(1 << 16, 20_000_000), (3, 20_000_000), (1 << 16, 1), (3, 1)])
+@pytest.mark.parametrize("body", BODIES)
+def test_every_order_finds_what_brute_force_finds(body: str, room: tuple[int, int], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(running, "_CHUNK", room[0])
+    monkeypatch.setattr(running, "SLICE", room[1])
+    by = random.Random(7)
+    edges = {(by.randrange(14), by.randrange(14)) for _ in range(90)}
+    arena = Arena()
+    data = database(edges, arena)
+    assert data["e"].identity.height >= 2
+    atoms = BODIES[body]
+    variables = rule(atoms).variables
+    for order in itertools.permutations(range(len(variables))):
+        context = Context(arena, Dictionary(), orders={1: tuple(variables[v].name for v in order)})
+        for needed in (tuple(range(len(variables))), (1, 0), (len(variables) - 1,), ()):
+            expected = by_brute_force(atoms, edges, needed)
+            assert counted(*evaluate(rule(atoms), data, context, needed=needed)) == expected
+            proved = counted(*evaluate(rule(atoms), data, context, needed=needed, count=False))
+            assert proved.keys() == expected.keys()
+
+
+def test_the_bitmap_refuses_values_further_apart_than_a_word_holds():
+    least, greatest = -(2**63), 2**63 - 1
+    ends = [least, *range(-300, 300), greatest]
+    edges = {(1, v) for v in ends} | {(v, v) for v in ends} | {(u, v) for u in range(100, 120) for v in ends}
+    arena = Arena()
+    context = Context(arena, Dictionary(), orders={1: ("v0", "v1", "v2")})
+    atoms = BODIES["triangle"]
+    columns, counts = evaluate(rule(atoms), database(edges, arena), context, needed=())
+    successors: dict[int, set[int]] = {}
+    for x, y in edges:
+        successors.setdefault(x, set()).add(y)
+    assert columns == []
+    assert counts.sum() == sum(len(successors.get(x, set()) & successors.get(y, set())) for x, y in edges)
+
+
+def test_skew_costs_in_proportion_to_the_rows():
+    def work(size: int) -> int:
+        edges = {pair for i in range(1, size) for pair in ((0, i), (i, 0), (i, i + 1))}
+        arena = Arena()
+        context = Context(arena, Dictionary())
+        evaluate(rule(BODIES["triangle"]), database(edges, arena), context, needed=())
+        return context.work
+
+    assert work(8000) < 2.5 * work(4000)
+
+
+def test_an_evaluation_that_reached_its_limit_leaves_the_data_usable(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(running, "SLICE", 10)
+    edges = {(i, j) for i in range(20) for j in range(20)}
+    arena = Arena()
+    data = database(edges, arena)
+    with pytest.raises(LimitError):
+        evaluate(rule(BODIES["triangle"]), data, Context(arena, Dictionary(), work_limit=50), needed=())
+    _, counts = evaluate(rule(BODIES["triangle"]), data, Context(arena, Dictionary()), needed=())
+    assert counts.sum() == 20**3
