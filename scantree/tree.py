@@ -22,28 +22,13 @@ from scantree.arena import Arena, Words
 from scantree.build_kernels import build
 from scantree.columns import Columns, as_matrix
 from scantree.diff_kernels import diff
+from scantree.layout import load_fill, make_layout, words_to_change, words_to_load
 from scantree.monoid import COUNT, Aggregate, Monoid
-from scantree.page_kernels import (
-    FAN_CAPACITY,
-    HEADER,
-    LEAF_CAPACITY,
-    MAX,
-    MAX_HEIGHT,
-    MIN,
-    PAGE_FAN,
-    PAGE_ROWS,
-    REFERENCES,
-    SIZE_CLASSES,
-    SUM,
-    WORDS_IN_USE,
-    discard,
-)
+from scantree.page_kernels import MAX_HEIGHT, PAGE_FAN, PAGE_ROWS, REFERENCES, WORDS_IN_USE, discard
 from scantree.read_kernels import look_up, read_ranks, read_rows
 from scantree.scan import scan_column, scan_monoid
 from scantree.seek_kernels import END, lower_bound, rank
 
-_OPERATORS = {"sum": SUM, "min": MIN, "max": MAX}
-_FILL = 0.9  # of a leaf at bulk load: the first changes after a load then find room
 _NO_COLUMNS: tuple[Words, ...] = ()
 A = TypeVar("A")
 
@@ -81,23 +66,12 @@ class Tree:
         fan: int = PAGE_FAN,
     ) -> Tree:
         """A tree without rows. Small `leaf_capacity` (≥ 4) and `fan` (≥ 4) make deep trees of few rows, for tests."""
-        if key_width < 1:
-            raise ValueError("a tree needs a key column; keep a relation without columns as one constant column")
-        if not (4 <= leaf_capacity <= PAGE_ROWS and 4 <= fan <= PAGE_FAN):
-            raise ValueError(f"leaf_capacity must be 4 … {PAGE_ROWS} and fan 4 … {PAGE_FAN}")
-        width = key_width + value_width
-        if max(width * (PAGE_ROWS // PAGE_FAN), 2 + key_width + len(aggregates)) >= SIZE_CLASSES:
-            raise ValueError(f"{key_width} key and {value_width} value columns do not fit on a page")
-        words = [key_width, width, leaf_capacity, fan, len(aggregates)]
-        for operator, column in aggregates:
-            if operator not in _OPERATORS or not 0 <= column < width:
-                raise ValueError(f"cannot keep {operator!r} of column {column}: expected sum, min or max of a column below {width}")
-            words += [_OPERATORS[operator], column]
+        layout = make_layout(key_width, value_width, aggregates, leaf_capacity, fan)
         tree = cls(arena, None, 0, 0, 0)
         tree.key_width = key_width
         tree.value_width = value_width
         tree.aggregates = tuple((operator, column) for operator, column in aggregates)
-        tree.layout = np.array(words, np.int64)
+        tree.layout = layout
         return tree
 
     @classmethod
@@ -107,18 +81,10 @@ class Tree:
         return cls.empty(arena, len(keys), len(values), **options)._load(data)  # type: ignore[arg-type]
 
     def _load(self, data: NDArray[np.int64]) -> Tree:
-        fill = max(1, int(int(self.layout[LEAF_CAPACITY]) * _FILL))
         with self.arena.lock:
             self.arena.sweep()
-            leaf, index = self._page_words()
-            leaves = data.shape[1] // fill + 1
-            self.arena.require(leaves * leaf + (leaves // (int(self.layout[FAN_CAPACITY]) - 1) + MAX_HEIGHT + 2) * index)
-            return self._published(*build(self.arena.memory, self.layout, data, fill), data.shape[1])
-
-    def _page_words(self) -> tuple[int, int]:
-        """Words of a leaf and of an index page."""
-        width = self.key_width + self.value_width
-        return HEADER + width * PAGE_ROWS, HEADER + (2 + self.key_width + len(self.aggregates)) * PAGE_FAN
+            self.arena.require(words_to_load(self.layout, data.shape[1]))
+            return self._published(*build(self.arena.memory, self.layout, data, load_fill(self.layout)), data.shape[1])
 
     def _published(self, root: int, height: int, count: int) -> Tree:
         """The version that was just made. Call with the lock held."""
@@ -126,15 +92,6 @@ class Tree:
             discard(self.arena.memory, root)
             raise OverflowError(f"a tree has at most {MAX_HEIGHT} index levels; these pages are too small for {count} rows")
         return Tree(self.arena, self, root, height, count)
-
-    def _words_to_change(self, inserts: int, erases: int) -> int:
-        """No fewer words than new pages can take. In proportion to the change, and to what is there when the change is large."""
-        leaf, index = self._page_words()
-        in_use = int(self.arena.memory[WORDS_IN_USE])
-        # a touched leaf becomes itself, one more, and what its inserts fill; likewise a touched index page
-        leaves = 2 * min(inserts + erases, in_use // leaf + 1) + inserts // int(self.layout[LEAF_CAPACITY]) + 2
-        parents = 2 * min(leaves, in_use // index + 1) + leaves // int(self.layout[FAN_CAPACITY]) + 2
-        return leaves * leaf + (self.height + 2) * parents * index
 
     def apply(self, inserts: Columns = _NO_COLUMNS, erases: Columns = _NO_COLUMNS) -> Tree:
         """The next version: `erases` (key columns) gone, `inserts` (key and value columns) there. Both sorted and distinct (not checked).
@@ -150,8 +107,8 @@ class Tree:
             return self._load(added)
         with self.arena.lock:
             self.arena.sweep()
-            self.arena.require(self._words_to_change(added.shape[1], removed.shape[1]))
             memory = self.arena.memory
+            self.arena.require(words_to_change(self.layout, self.height, added.shape[1], removed.shape[1], int(memory[WORDS_IN_USE])))
             root, height = apply_changes(memory, self.layout, self.root, self.height, added, removed)
             return self._published(root, height, rank(memory, root, height, END))
 

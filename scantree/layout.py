@@ -1,0 +1,70 @@
+"""The layout of a family of trees: columns, page capacities and kept aggregates, as the array that kernels read; and what pages cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from scantree.arena import Words
+from scantree.page_kernels import (
+    AGGREGATES,
+    FAN_CAPACITY,
+    HEADER,
+    KEYS,
+    LEAF_CAPACITY,
+    MAX,
+    MAX_HEIGHT,
+    MIN,
+    PAGE_FAN,
+    PAGE_ROWS,
+    SIZE_CLASSES,
+    SUM,
+    WIDTH,
+)
+
+_OPERATORS = {"sum": SUM, "min": MIN, "max": MAX}
+_FILL = 0.9  # of a leaf at bulk load: the first changes after a load then find room
+
+
+def make_layout(keys: int, values: int, aggregates: Sequence[tuple[str, int]], leaf_capacity: int, fan: int) -> Words:
+    """The layout array (`page_kernels` names its words); ValueError for what no page can hold."""
+    width = keys + values
+    if keys < 1:
+        raise ValueError("a tree needs a key column; keep a relation without columns as one constant column")
+    if not (4 <= leaf_capacity <= PAGE_ROWS and 4 <= fan <= PAGE_FAN):
+        raise ValueError(f"leaf_capacity must be 4 … {PAGE_ROWS} and fan 4 … {PAGE_FAN}")
+    if max(width * (PAGE_ROWS // PAGE_FAN), 2 + keys + len(aggregates)) >= SIZE_CLASSES:
+        raise ValueError(f"{keys} key and {values} value columns do not fit on a page")
+    words = [keys, width, leaf_capacity, fan, len(aggregates)]
+    for operator, column in aggregates:
+        if operator not in _OPERATORS or not 0 <= column < width:
+            raise ValueError(f"cannot keep {operator!r} of column {column}: expected sum, min or max of a column below {width}")
+        words += [_OPERATORS[operator], column]
+    return np.array(words, np.int64)
+
+
+def load_fill(layout: Words) -> int:
+    """Rows that bulk load puts on a leaf."""
+    return max(1, int(int(layout[LEAF_CAPACITY]) * _FILL))
+
+
+def _page_words(layout: Words) -> tuple[int, int]:
+    """Words of a leaf and of an index page."""
+    return HEADER + int(layout[WIDTH]) * PAGE_ROWS, HEADER + (2 + int(layout[KEYS]) + int(layout[AGGREGATES])) * PAGE_FAN
+
+
+def words_to_load(layout: Words, rows: int) -> int:
+    """No fewer words than a bulk load takes."""
+    leaf, index = _page_words(layout)
+    leaves = rows // load_fill(layout) + 1
+    return leaves * leaf + (leaves // (int(layout[FAN_CAPACITY]) - 1) + MAX_HEIGHT + 2) * index
+
+
+def words_to_change(layout: Words, height: int, inserts: int, erases: int, in_use: int) -> int:
+    """No fewer words than new pages take, with `in_use` in the arena: in proportion to the change, or to what is there if that is less."""
+    leaf, index = _page_words(layout)
+    # a touched leaf becomes itself, one more, and what its inserts fill; likewise a touched index page
+    leaves = 2 * min(inserts + erases, in_use // leaf + 1) + inserts // int(layout[LEAF_CAPACITY]) + 2
+    parents = 2 * min(leaves, in_use // index + 1) + leaves // int(layout[FAN_CAPACITY]) + 2
+    return leaves * leaf + (height + 2) * parents * index
