@@ -84,8 +84,6 @@ def test_hidden_relations_are_nobodys_business(graph):
         graph.load("reach#base", [(1, 1)])
 
 
-
-
 def test_load_says_how_many_rows_were_new(graph, tmp_path):
     assert graph.load("edge", [(2, 3), (3, 4), (3, 4)]) == 1
     assert graph.load("reach", [(8, 9), (1, 2)]) == 2  # rows of its own, derived or not

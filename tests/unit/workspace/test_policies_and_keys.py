@@ -59,8 +59,6 @@ def test_delete_where(bank):
     assert rows(bank, "acct") == {(2, "DE")}
 
 
-
-
 def test_a_key_violation_names_the_rows_and_undoes_the_commit(bank):
     before = everything(bank)
     with pytest.raises(lftj.KeyViolationError) as caught, bank.transaction() as tx:
