@@ -145,8 +145,10 @@ class Query:
         if term.function == "count":
             return f"({inner.select('count(*)')})"
         assert term.target is not None
-        result = f"{AGGREGATES[term.function]}({inner.value(term.target)})"
-        return f"({inner.select(f'coalesce({result}, 0)' if term.function == 'sum' else result)})"
+        # An aggregate of outer columns alone would belong to the outer query; a table in between keeps it here.
+        result = f"{AGGREGATES[term.function]}(v)"
+        rows = inner.select(f"{inner.value(term.target)} AS v")
+        return f"(SELECT {f'coalesce({result}, 0)' if term.function == 'sum' else result} FROM ({rows}))"
 
     def select(self, columns: str) -> str:
         """The query with these columns."""
