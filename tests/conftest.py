@@ -1,4 +1,4 @@
-"""How the property tests run: `ci` (the default) is small and repeatable, `deep` is large and random.
+"""How the property tests run: `ci` (the default) is small and repeatable, `deep` is large and random, `quick` random without shrinking.
 
 Choose with the environment variable `HYPOTHESIS_PROFILE`. Compiling a kernel may take seconds, so no example has a deadline.
 """

@@ -1,0 +1,40 @@
+"""Arithmetic that once gave wrong values."""
+
+from __future__ import annotations
+
+import pytest
+
+import lftj
+from lftj.errors import ValueRangeError
+
+TOP = 2**63 - 1
+
+
+@pytest.mark.parametrize(
+    ("expression", "row"),
+    [
+        ("x * y", (4, 2**62)),
+        ("x * y", (2**32, 2**32)),
+        ("x * y", (-1, -TOP - 1)),
+        ("(x + y) * 3", (2, 2**62)),
+        ("x + x * y", (3, 2**62)),
+        ("x + y", (TOP, 1)),
+        ("x - y", (-TOP, 2)),
+        ("-x", (-TOP - 1, 0)),
+        ("x ^ y", (3, 40)),
+    ],
+)
+def test_overflow_is_an_error_in_compiled_code_too(expression: str, row: tuple[int, int]):
+    # The compiler may assume that integers do not overflow, and then drops a test that looks at the result.
+    workspace = lftj.connect()
+    workspace.relation("n", {"x": int, "y": int})
+    workspace.add_rules(f".decl r(z: number) r(z) :- n(x, y), z = {expression}.")
+    with pytest.raises(ValueRangeError):
+        workspace.load("n", [row])
+    assert not workspace["n"]
+
+
+def test_an_aggregate_may_be_compared_with_a_variable_that_an_atom_binds():
+    workspace = lftj.connect()
+    workspace.add_rules(".decl n(x: number) n(1). n(2). .decl r(x: number) r(x) :- n(x), x = max y : { n(y) }.")
+    assert workspace["r"].fetchall() == [(2,)]
