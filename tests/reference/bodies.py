@@ -138,9 +138,8 @@ class BodyPlan:
         return inner and ((lambda env: [] if inner.solve(env) else [env]), NONE)
 
     def _aggregate(self, name: str, aggregate: tree.Aggregate) -> tuple[Step, Names] | None:
-        targets = () if aggregate.target is None else (aggregate.target,)
         equations: list[tree.Comparison] = []
-        flat = tuple(_flat(target, equations, True) for target in targets)
+        flat = () if aggregate.target is None else (_flat(aggregate.target, equations, True),)
         inner = self._inner(tree.Body((*aggregate.body.literals, *equations)))
         if inner is None:
             return None
@@ -169,8 +168,7 @@ class BodyPlan:
 
     def _comparison(self, literal: tree.Comparison) -> tuple[Step, Names] | None:
         left, right, test = literal.left, literal.right, COMPARISONS[literal.operator]
-        unbound = (variables_of(left) | variables_of(right)) - self.bound
-        if not unbound:
+        if (unbound := (variables_of(left) | variables_of(right)) - self.bound) == NONE:
             return (lambda env: _kept_if(lambda: test(value_of(left, env), value_of(right, env)), env)), NONE
         if literal.operator != "=":
             return None
