@@ -1,0 +1,37 @@
+"""What a change can touch: sensitivity indices of leapfrog triejoins, tree surgeries, and the regions to evaluate again.
+
+A run's trace (`TraceLog`) becomes one `SensitivityIndex` per position of the body (`BodyShape`), at a granularity that `planner` picks. A
+change of a relation becomes `surgeries` of its trie, and `change_oracle` turns these and the indices into `Regions`.
+"""
+
+from sensitivity.granularity import EXACT, NONE, Granularity, hull, projected
+from sensitivity.index import SensitivityIndex
+from sensitivity.liveness import Liveness
+from sensitivity.oracle import OracleWork, change_oracle, touched_intervals
+from sensitivity.region import Regions
+from sensitivity.shape import AtomShape, BodyShape, Constant, Position
+from sensitivity.surgery import Surgeries, surgeries
+from sensitivity.trace import NEGATIVE_INFINITY, POSITIVE_INFINITY, TraceLog
+
+__all__ = [
+    "EXACT",
+    "NEGATIVE_INFINITY",
+    "NONE",
+    "POSITIVE_INFINITY",
+    "AtomShape",
+    "BodyShape",
+    "Constant",
+    "Granularity",
+    "Liveness",
+    "OracleWork",
+    "Position",
+    "Regions",
+    "SensitivityIndex",
+    "Surgeries",
+    "TraceLog",
+    "change_oracle",
+    "hull",
+    "projected",
+    "surgeries",
+    "touched_intervals",
+]
