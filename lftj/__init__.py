@@ -20,6 +20,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from lftj.connection import connect as connect
     from lftj.errors import ArityError as ArityError
     from lftj.errors import DeclarationError as DeclarationError
     from lftj.errors import ExpressionError as ExpressionError
@@ -91,9 +92,9 @@ if TYPE_CHECKING:
     from lftj.types import decimal as decimal
     from lftj.verify import Discrepancy as Discrepancy
     from lftj.workspace import Workspace as Workspace
-    from lftj.workspace import connect as connect
 
 _NAMES = {
+    "connection": "connect",
     "errors": "ArityError DeclarationError ExpressionError FileMissingError FrameError KeyViolationError LftjError LimitError "
     "MissingRowError NullValueError ParseError ProgramErrors Span StratificationError TransactionError TypeClashError UnknownNameError "
     "UnsafeRuleError ValueRangeError ValueTypeError",
@@ -108,7 +109,7 @@ _NAMES = {
     "transaction": "Transaction",
     "types": "BOOL DATE FLOAT INT STR TIMESTAMP Type decimal",
     "verify": "Discrepancy",
-    "workspace": "Workspace connect",
+    "workspace": "Workspace",
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
 

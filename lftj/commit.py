@@ -13,7 +13,8 @@ from lftj.errors import DeclarationError
 from lftj.heads.user import UserAggregate
 from lftj.join.context import Context
 from lftj.keys import check_key
-from lftj.maintain.refresh import refresh
+from lftj.maintain.refresh import Refreshed, refresh
+from lftj.maintain.rule_work import RuleWork
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.staging import Staging
@@ -42,6 +43,7 @@ class Outcome:
     changes: dict[str, Delta]
     base_changes: dict[str, Delta]
     work: int
+    works: list[RuleWork]
 
 
 @dataclass
@@ -67,15 +69,17 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
         _reshape(draft, before.program, proposal, context)
     base_changes = _change_base_rows(draft, before, proposal, context)
     changed = frozenset(name for name in proposal.changed_rules if _derived(proposal.program, name))
-    database, view_changes = draft.finished(), {}
+    refreshed = Refreshed(draft.finished(), {}, dict(before.heads))
     if draft.deltas or changed:
-        database, view_changes = refresh(proposal.program.stratified, database, draft.deltas, context, changed_rules=changed)
+        stratified = proposal.program.stratified
+        refreshed = refresh(stratified, before.database, refreshed.database, draft.deltas, before.heads, context, changed_rules=changed)
+    database = refreshed.database
     context.spend(0)  # limits hold for a commit without views too
-    changes = {name: delta for name, delta in (draft.deltas | view_changes).items() if len(delta) and "#" not in name}
+    changes = {name: delta for name, delta in (draft.deltas | refreshed.deltas).items() if len(delta) and "#" not in name}
     happened = bool(changes or base_changes or proposal.changed_rules)
     database = database.replace({}, version=before.version + happened)
-    state = State(proposal.program, database, proposal.views, proposal.aggregates)
-    return Outcome(state, changes, base_changes, context.work)
+    state = State(proposal.program, database, proposal.views, proposal.aggregates, refreshed.states)
+    return Outcome(state, changes, base_changes, context.work, refreshed.works)
 
 
 def _derived(program: Program, name: str) -> bool:

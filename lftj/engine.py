@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from functools import partial
 
@@ -17,6 +18,7 @@ from lftj.heads.user import UserAggregate
 from lftj.join.context import Context
 from lftj.join.statistics import Statistics
 from lftj.limits import LimitStack
+from lftj.maintain.rule_work import RuleWork
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.result import Result
@@ -30,11 +32,14 @@ from scantree import Arena
 
 CHANGE_COLUMNS = (("__diff__", INT), ("__version__", INT))
 
+REMEMBERED = 1000
+"""Commits whose work `ws.profile()` can show."""
+
 
 class Engine:
     """Memory, dictionary, writer lock, subscriptions and the committed state of one workspace."""
 
-    def __init__(self, writer_timeout: float, progress: Callable[[str], None] | None):
+    def __init__(self, writer_timeout: float, progress: Callable[[str], None] | None, fraction: float = 0.2):
         self.arena = Arena()
         self.dictionary = Dictionary()
         self.writer = WriterLock(writer_timeout)
@@ -42,6 +47,9 @@ class Engine:
         self.limits = LimitStack()
         self.progress = progress
         self.statistics = Statistics()
+        self.caches: list[np.ndarray] = []
+        self.fraction = fraction
+        self.history: deque[tuple[int, list[RuleWork]]] = deque(maxlen=REMEMBERED)
         self.orders: dict[int, tuple[str, ...]] = {}
         self.state = State(Program(), Database())
 
@@ -58,6 +66,8 @@ class Engine:
             progress=self.progress,
             orders=self.orders,
             statistics=self.statistics,
+            fraction=self.fraction,
+            caches=self.caches,
         )
 
     def commit(self, proposal: Proposal) -> Outcome:
@@ -70,6 +80,7 @@ class Engine:
         version, schema = outcome.state.version, outcome.state.schema
         news = {name: partial(self.change_set, version, schema(name), delta) for name, delta in outcome.changes.items()}
         self.state = outcome.state
+        self.history.append((version, outcome.works))
         self.subscriptions.announce(news)
         return outcome
 

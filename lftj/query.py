@@ -45,7 +45,7 @@ def answer(engine: Engine, state: State, question: object) -> Result:
     context = engine.context(state.aggregates)
     database = state.database.replace({name: RelationVersion.empty(schema, engine.arena) for name, schema in fresh.items()})
     asked = StratifiedProgram(stratified.relations, own)
-    database, _ = refresh(asked, database, {}, context, changed_rules=frozenset(fresh))
+    database = refresh(asked, database, database, {}, {}, context, changed_rules=frozenset(fresh)).database
     rows = database[schema.name]
     return Result(schema.columns, rows.columns, rows.count, engine.dictionary, version=state.version, name="answers")
 

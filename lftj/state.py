@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from lftj.errors import UnknownNameError
 from lftj.heads.user import UserAggregate
+from lftj.maintain.rule_state import RelationState
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.storage.database import Database, base_name
@@ -29,12 +30,14 @@ class State:
     """One committed version. Immutable, so whoever holds it reads a consistent snapshot for as long as it likes.
 
     `views` are the relations declared by `ws.view`, which take no rows of their own; `aggregates` are the user-defined ones.
+    `heads` is what views are maintained with, by relation.
     """
 
     program: Program
     database: Database
     views: frozenset[str] = field(default_factory=frozenset)
     aggregates: Mapping[str, UserAggregate] = field(default_factory=dict)
+    heads: Mapping[str, RelationState] = field(default_factory=dict)
 
     @property
     def version(self) -> int:

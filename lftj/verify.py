@@ -27,7 +27,8 @@ def discrepancies(engine: Engine, state: State) -> list[Discrepancy]:
     program = state.program.stratified
     derived = frozenset(name for stratum in program.strata for name in stratum.relations)
     bare = {name: RelationVersion.empty(program.relations[name], engine.arena) for name in derived}
-    database, _ = refresh(program, state.database.replace(bare), {}, engine.context(state.aggregates), changed_rules=derived)
+    empty = state.database.replace(bare)
+    database = refresh(program, empty, empty, {}, {}, engine.context(state.aggregates), changed_rules=derived).database
     found = []
     for name in sorted(derived):
         delta = database[name].difference(state.database[name])

@@ -7,15 +7,16 @@ read at the same time, each a committed version.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lftj.engine import Engine
 from lftj.errors import DeclarationError, LftjError, UnknownNameError
 from lftj.explain.memory import memory_report
 from lftj.explain.plan import PlanReport, plan_report
+from lftj.explain.profile import profile_report
 from lftj.handles import Relation, RuleHandle
 from lftj.heads.user import UserAggregate
 from lftj.limits import Limits
@@ -29,24 +30,10 @@ from lftj.transaction import Transaction
 from lftj.types import type_of_python
 from lftj.verify import Discrepancy
 
+if TYPE_CHECKING:
+    import pandas  # pyright: ignore[reportMissingTypeStubs]
+
 RelationOrName = str | Predicate
-
-
-def connect(
-    path: str | os.PathLike[str] | None = None,
-    *,
-    writer_timeout: float = 60.0,
-    progress: Callable[[str], None] | None = None,
-) -> Workspace:
-    """A new, empty workspace in memory.
-
-    `path` is for workspaces that outlive the process, which this version does not have: LftjError (E340). `writer_timeout`: seconds that a
-    transaction waits for one of another thread. `progress` is called with a line of text when evaluation takes up something new.
-    """
-    if path is not None:
-        hint = "use lftj.connect() and load the data from files at the start"
-        raise LftjError(f"{os.fspath(path)}: durable workspaces come with a later version", code="E340", hint=hint)
-    return Workspace(Engine(writer_timeout, progress))
 
 
 class Workspace:
@@ -194,6 +181,16 @@ class Workspace:
     def memory(self) -> Result:
         """Rows and bytes per relation and key order."""
         return memory_report(self._engine, self._engine.state)
+
+    def profile(self, last: int | None = None) -> pandas.DataFrame:
+        """What the last commits did, one row per commit and rule that had work, the oldest commit first; 1,000 commits are remembered.
+
+        Columns: `version`, `relation`, `rule` (its number), `strategy`, and counts of work: tree `surgeries`, index `stabs`, `regions`,
+        kernel `steps`, `assignments` found, `head_changes`; `bytes` of state kept, `seconds`. Strategies are those of
+        `lftj.maintain.rule_work.RuleWork`: "update" for what was maintained, "full", "fallback", "forecast" and "bootstrap" for what was
+        evaluated anew.
+        """
+        return profile_report(self._engine, last)
 
     def verify(self) -> list[Discrepancy]:
         """Recompute every view from the base rows and compare: the views that differ, so `assert not ws.verify()`.

@@ -60,6 +60,10 @@ class Assembly:
         atom, column = part
         return column == 0 or self.plan.atoms[atom].levels[column - 1] < level - 1
 
+    def parts_of(self, atom: int) -> list[int]:
+        """The numbers of an atom's parts."""
+        return [i for i, (owner, _) in enumerate(part for parts in self._parts for part in parts) if owner == atom]
+
     # ── the plan's words ──────────────────────────────────────────────────────────────────────────────────────────────
     def _assemble(self) -> np.ndarray:
         plan = self.plan

@@ -15,6 +15,10 @@ from lftj.join.statistics import Statistics
 from scantree import Arena
 
 
+class AllowanceSpentError(Exception):
+    """What a part of a commit was allowed to cost is used up. Never leaves the engine: the caller goes another way."""
+
+
 @dataclass
 class Context:
     """One evaluation's surroundings. `work` counts kernel steps and grows; limits are None when there are none.
@@ -33,12 +37,20 @@ class Context:
     orders: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     statistics: Statistics = field(default_factory=Statistics)
     work: int = 0
+    fraction: float = 0.2
+    """How much of a full evaluation's work an update may take before it is given up for one."""
+    allowance: int | None = None
+    """Kernel steps that are left for what goes on now; None when nobody counts."""
     caches: list[np.ndarray] = field(default_factory=list)
     """Bitmaps without a bit set, for the next run to use: making one costs more than a small run."""
 
     def spend(self, steps: int) -> None:
         """Count work, and raise LimitError when a limit is passed. Called between slices of a kernel's run."""
         self.work += steps
+        if self.allowance is not None:
+            self.allowance -= steps
+            if self.allowance < 0:
+                raise AllowanceSpentError
         if self.work_limit is not None and self.work > self.work_limit:
             raise LimitError(f"the work limit of {self.work_limit:,} steps was reached", hint="raise `work` in ws.limits(…)")
         if self.deadline is not None and time.monotonic() > self.deadline:
@@ -46,6 +58,10 @@ class Context:
         if self.memory_limit is not None and self.arena.bytes_in_use > self.memory_limit:
             message = f"the memory limit of {self.memory_limit:,} bytes was reached"
             raise LimitError(message, code="E332", hint="raise `memory` in ws.limits(…)")
+
+    def slice(self, steps: int) -> int:
+        """At most `steps`, and no more than what is left: how long the kernel may run before `spend` is called."""
+        return steps if self.allowance is None else max(1, min(steps, self.allowance + 1))
 
     def report(self, message: str) -> None:
         """Tell whoever shows progress what goes on."""

@@ -32,9 +32,11 @@ _FAILURES = {
 }
 
 
-def plan_rule(rule: NormalRule, relations: Relations, context: Context, *, needed: tuple[int, ...], count: bool) -> RulePlan:
-    """The plan for the values of `needed`, with this context's statistics and forced orders."""
-    return make_plan(rule, needed, relations, context.statistics, count=count, forced=context.orders.get(rule.source))
+def plan_rule(
+    rule: NormalRule, relations: Relations, context: Context, *, needed: tuple[int, ...], count: bool, lasting: bool = False
+) -> RulePlan:
+    """The plan for the values of `needed`, with this context's statistics and forced orders; `lasting` as in `make_plan`."""
+    return make_plan(rule, needed, relations, context.statistics, count=count, forced=context.orders.get(rule.source), lasting=lasting)
 
 
 def chunks(plan: RulePlan, relations: Relations, context: Context) -> Iterator[np.ndarray]:
@@ -46,7 +48,7 @@ def chunks(plan: RulePlan, relations: Relations, context: Context) -> Iterator[n
     if assembly.empty:
         return
     state = assembly.fresh_state()
-    cache = context.caches.pop() if context.caches else np.zeros(CACHE_WORDS + CACHE_LIST, np.int64)
+    cache = borrow_cache(context)
     out = np.empty((len(plan.outputs) + 1, _CHUNK), np.int64)
     out[-1] = 1  # proofs; rows that are written a window at a time have one each
     state[at.CAPACITY] = _CHUNK
@@ -56,15 +58,29 @@ def chunks(plan: RulePlan, relations: Relations, context: Context) -> Iterator[n
     status = at.PAUSED
     while status != at.DONE:
         before = int(state[at.STEPS])
-        state[at.BUDGET] = before + SLICE
+        state[at.BUDGET] = before + context.slice(SLICE)
         status = run(*arguments)
         context.spend(int(state[at.STEPS]) - before)
         if status == at.FAILED:
-            raise _failure(plan, state, context)
+            raise evaluation_failure(plan, state, context)
         if state[at.ROWS] and status != at.PAUSED:
             yield out[:, : int(state[at.ROWS])]
             state[at.ROWS] = 0
-    clear_cache(address(cache), address(state))
+    return_cache(context, cache, state)
+
+
+def borrow_cache(context: Context) -> np.ndarray:
+    """A bitmap without a bit set. One whose run was broken off is not to be returned."""
+    try:
+        return context.caches.pop()
+    except IndexError:
+        return np.zeros(CACHE_WORDS + CACHE_LIST, np.int64)
+
+
+def return_cache(context: Context, cache: np.ndarray, state: np.ndarray) -> None:
+    """Clear the bitmap of a run that went to its end, and keep it for the next."""
+    if state[at.CACHE_ROWS]:
+        clear_cache(address(cache), address(state))
     context.caches.append(cache)
 
 
@@ -89,7 +105,8 @@ def evaluate(
     return run_plan(plan_rule(rule, relations, context, needed=needed, count=count), relations, context)
 
 
-def _failure(plan: RulePlan, state: np.ndarray, context: Context) -> LftjError:
+def evaluation_failure(plan: RulePlan, state: np.ndarray, context: Context) -> LftjError:
+    """What to raise after FAILED: the message names the variables' values."""
     message, code = _FAILURES[int(state[at.FAILURE])]
     bindings = int(state[at.BINDINGS])
     values = []

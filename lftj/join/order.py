@@ -22,6 +22,7 @@ PERMUTED = 5
 SEARCHED = 9
 _FILTER = 0.5  # share of bindings that a comparison is taken to keep
 _NEW_ORDER = 4.0  # cost per row of a key order that has to be built first
+_ONE_MORE_ORDER = 0.1  # cost of a further key order as such: each commit has to bring it forward
 _UNSORTED_HEAD = 1.3  # factor on the last level's bindings when the head's variables do not come first
 
 Order = tuple[int, ...]
@@ -55,7 +56,10 @@ class _Atom:
 
 
 class OrderSearch:
-    """The search for one rule. `key_orders(relation)` tells which key orders exist, to prefer them."""
+    """The search for one rule.
+
+    `key_orders(relation)` tells which key orders exist, to prefer them: much, or for a `lasting` plan only among equals.
+    """
 
     def __init__(
         self,
@@ -63,9 +67,11 @@ class OrderSearch:
         statistics: Callable[[str], RelationStatistics],
         key_orders: Callable[[str], Iterable[Order]],
         leading: frozenset[int],
+        lasting: bool = False,
     ):
         self.rule = rule
         self.leading = leading
+        self.building = 0.0 if lasting else _NEW_ORDER
         self.key_orders = key_orders
         self.atoms = [_describe(atom.relation, atom.args, statistics(atom.relation)) for atom in rule.atoms]
         self.inputs: dict[int, list[set[int]]] = {}
@@ -142,7 +148,7 @@ class OrderSearch:
         for atom in self.atoms:
             needed = key_order(atom.arity, atom.constants, atom.columns, place)
             if needed not in set(self.key_orders(atom.relation)):
-                cost += _NEW_ORDER * atom.statistics.rows
+                cost += self.building * atom.statistics.rows + _ONE_MORE_ORDER
         if self.leading and frozenset(order[: len(self.leading)]) != self.leading and bindings:
             cost += (_UNSORTED_HEAD - 1) * bindings[-1]
         return cost

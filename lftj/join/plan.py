@@ -83,15 +83,17 @@ def make_plan(
     *,
     count: bool,
     forced: tuple[str, ...] | None = None,
+    lasting: bool = False,
 ) -> RulePlan:
     """Choose an order and lay out the levels. `needed` are the variables whose values come out, in that order.
 
     `count`: rows carry the number of proofs; otherwise the search below `emit_level` stops at the first proof. `forced` is a variable
-    order by name.
+    order by name. A `lasting` plan runs at many commits, so key orders that do not exist yet cost it nothing: they are built once.
     """
     needed = tuple(needed)
-    search = OrderSearch(rule, lambda name: statistics.of(relations[name]), lambda name: relations[name].orders(), frozenset(needed))
-    choice = search.choose() if forced is None else _forced(rule, forced)
+    leading = frozenset(needed)
+    search = OrderSearch(rule, lambda name: statistics.of(relations[name]), lambda name: relations[name].orders(), leading, lasting)
+    choice = search.choose() if forced is None or lasting else _forced(rule, forced)
     levels, place = _levels(rule, choice.order)
     atoms = tuple(_plan_atom(rule, number, levels, place) for number in range(len(rule.atoms)))
     _place_computed(rule, levels, place)

@@ -26,7 +26,7 @@ def derive(schema: RelationSchema, rules: Iterable[NormalRule | FunctorRule], re
     rows = no_rows(schema.arity)
     for rule in rules:
         if isinstance(rule, FunctorRule):
-            found = functor_rows(rule, relations, context)
+            found = functor_rows(rule, relations[rule.domain].columns(), context)
         elif rule.aggregates:
             found = _aggregated(rule, relations, context)
         else:

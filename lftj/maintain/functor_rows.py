@@ -6,16 +6,15 @@ import numpy as np
 
 from lftj.errors import LftjError
 from lftj.join.context import Context
-from lftj.join.evaluate import Columns, Relations
+from lftj.join.evaluate import Columns
 from lftj.program.functors import call
 from lftj.program.normal_form import FunctorRule
 from lftj.types import decode_scalar, encode_scalar
 from scantree.rows import sort_rows
 
 
-def functor_rows(rule: FunctorRule, relations: Relations, context: Context) -> Columns:
-    """The sorted rows of a functor's relation. One Python call per row of the domain."""
-    domain = relations[rule.domain].columns()
+def functor_rows(rule: FunctorRule, domain: Columns, context: Context) -> Columns:
+    """The sorted rows of a functor's relation over these rows of its domain, which are sorted. One Python call per row."""
     arguments = [
         [decode_scalar(type, code, context.dictionary) for code in column.tolist()] for type, column in zip(rule.types, domain, strict=True)
     ]

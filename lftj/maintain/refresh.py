@@ -1,107 +1,152 @@
 """Bringing views up to date at a commit: strata in order, each only when something it reads has changed.
 
-A changed stratum is evaluated in full; what comes out is compared with what was there, and the difference goes on to the strata above.
+A relation is updated: delta queries and head states turn the changes of what its rules read into the change of its rows, which goes on to
+the strata above. It is evaluated in full when there is no state to start from, and when an update costs more than `Context.fraction` of
+the last full evaluation; work is counted in kernel steps, so the choice is the same on every machine [Elastic]. A recursive stratum is
+evaluated from nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from lftj.errors import ValueRangeError
 from lftj.heads.function import check_function
-from lftj.join.context import Context
-from lftj.join.evaluate import Columns, Relations
-from lftj.maintain.full import derive
-from lftj.program.normal_form import NormalRule, RelationSchema, StratifiedProgram, Stratum
+from lftj.join.context import AllowanceSpentError, Context
+from lftj.join.evaluate import Columns
+from lftj.maintain.establish import establish
+from lftj.maintain.rule_state import RelationState
+from lftj.maintain.rule_work import RuleWork
+from lftj.maintain.update import update
+from lftj.maintain.versions import Versions
+from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, StratifiedProgram, Stratum
 from lftj.recursion.bootstrap import bootstrap
 from lftj.storage.database import Database, base_name
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
 from lftj.types import decode_scalar
-from scantree.rows import difference, union
+from scantree.rows import difference
+
+_ALWAYS = 20_000  # kernel steps that an update may take in any case: less than a millisecond
+
+
+@dataclass(frozen=True)
+class Refreshed:
+    """The database with every affected view new, the net change of each that changed (hidden ones included), their states and the work."""
+
+    database: Database
+    deltas: dict[str, Delta]
+    states: dict[str, RelationState]
+    works: list[RuleWork] = field(default_factory=list)
 
 
 def refresh(
     program: StratifiedProgram,
-    database: Database,
+    old: Database,
+    new: Database,
     deltas: Mapping[str, Delta],
+    states: Mapping[str, RelationState],
     context: Context,
     *,
     changed_rules: frozenset[str] = frozenset(),
-) -> tuple[Database, dict[str, Delta]]:
-    """The database with every affected view new, and the net change of each view that changed, hidden ones included.
+) -> Refreshed:
+    """Bring every affected view up to date.
 
-    `database` already holds the new base rows, `deltas` their net changes; `changed_rules` names relations that won or lost a rule. Views
-    that depend on none of these do no work. Raises KeyViolationError, ValueRangeError or LimitError and leaves the given database as it is.
+    `new` already holds the new base rows, `deltas` their net changes from `old`; `changed_rules` names relations that won or lost a rule.
+    Views that depend on none of these do no work. Raises KeyViolationError, ValueRangeError or LimitError; nothing given is changed.
     """
-    changed = {name for name, delta in deltas.items() if len(delta)} | set(changed_rules)
-    found: dict[str, Delta] = {}
-    updates: dict[str, RelationVersion] = {}
-    current = _Overlay(database, updates)
+    kept = {name: state for name, state in states.items() if name not in changed_rules}
+    refresher = _Refresher(program, Versions(old, new, {n: d for n, d in deltas.items() if len(d)}, context.arena), kept, context)
     for stratum in program.strata:
-        if not _affected(stratum, changed):
-            continue
-        context.report(f"evaluating {', '.join(name for name in stratum.relations if '#' not in name) or stratum.relations[0]}")
-        for name, rows in _evaluate(program, stratum, current, context).items():
-            schema = program.relations[name]
-            old = database[name] if name in database else RelationVersion.empty(schema, context.arena)
-            delta = _change(old, rows)
-            if len(delta):
-                updates[name] = old.apply(delta)
-                found[name] = delta
-                changed.add(name)
-            elif name not in database:
-                updates[name] = old
-    return database.replace(updates), found
+        if _affected(stratum, refresher.versions.deltas, changed_rules):
+            refresher.stratum(stratum)
+    return Refreshed(new.replace(refresher.versions.updates), refresher.found, kept, refresher.works)
 
 
-class _Overlay(Mapping[str, RelationVersion]):
-    """The database with the views already refreshed in place of the old ones."""
-
-    def __init__(self, database: Database, updates: dict[str, RelationVersion]):
-        self._database = database
-        self._updates = updates
-
-    def __getitem__(self, name: str) -> RelationVersion:
-        found = self._updates.get(name)
-        return self._database[name] if found is None else found
-
-    def __iter__(self) -> Iterator[str]:
-        return iter({*self._database, *self._updates})
-
-    def __len__(self) -> int:
-        return len({*self._database, *self._updates})
-
-
-def _affected(stratum: Stratum, changed: set[str]) -> bool:
-    if any(name in changed or base_name(name) in changed for name in stratum.relations):
+def _affected(stratum: Stratum, changed: Mapping[str, Delta], changed_rules: frozenset[str]) -> bool:
+    if any(name in changed_rules or name in changed or base_name(name) in changed for name in stratum.relations):
         return True
-    return not changed.isdisjoint(stratum.reads)
+    return not stratum.reads.isdisjoint(changed)
 
 
-def _evaluate(program: StratifiedProgram, stratum: Stratum, relations: Relations, context: Context) -> dict[str, Columns]:
-    """The rows of every relation of a stratum, base rows included."""
-    if stratum.recursive:
-        schemas = {name: program.relations[name] for name in stratum.relations}
+class _Refresher:
+    """One commit's way through the strata. `states` are replaced as relations are done."""
+
+    def __init__(self, program: StratifiedProgram, versions: Versions, states: dict[str, RelationState], context: Context):
+        self.program = program
+        self.versions = versions
+        self.states = states
+        self.context = context
+        self.found: dict[str, Delta] = {}
+        self.works: list[RuleWork] = []
+
+    def stratum(self, stratum: Stratum) -> None:
+        """Bring the relations of one stratum up to date."""
+        if self.context.progress is not None:
+            shown = ", ".join(name for name in stratum.relations if "#" not in name) or stratum.relations[0]
+            self.context.report(f"evaluating {shown}")
+        if stratum.recursive:
+            changes = self._bootstrap(stratum)
+        else:
+            changes = {name: self._relation(self.program.relations[name], stratum.rules) for name in stratum.relations}
+        for name, delta in changes.items():
+            version = self.versions[name].apply(delta)
+            check_functional(self.program.relations[name], version.columns, self.context)
+            self.versions.update(name, version, delta)
+            if len(delta):
+                self.found[name] = delta
+
+    def _bootstrap(self, stratum: Stratum) -> dict[str, Delta]:
+        started, before = time.perf_counter(), self.context.work
+        schemas = {name: self.program.relations[name] for name in stratum.relations}
         rules = [rule for rule in stratum.rules if isinstance(rule, NormalRule)]
-        result = bootstrap(schemas, rules, relations, context)
-    else:
-        result = {}
-        for name in stratum.relations:
-            own = [rule for rule in stratum.rules if rule.relation == name]
-            rows = derive(program.relations[name], own, relations, context)
-            base = base_name(name)
-            result[name] = union(rows, relations[base].columns()) if base in relations else rows
-    for name, rows in result.items():
-        check_functional(program.relations[name], rows, context)
-    return result
+        rows = bootstrap(schemas, rules, self.versions, self.context)
+        changes = {name: _change(self.versions[name], columns) for name, columns in rows.items()}
+        work = RuleWork(", ".join(rows), "", "bootstrap", steps=self.context.work - before)
+        work.head_changes = sum(map(len, changes.values()))
+        work.seconds = time.perf_counter() - started
+        self.works.append(work)
+        return changes
+
+    def _relation(self, schema: RelationSchema, rules: tuple[NormalRule | FunctorRule, ...]) -> Delta:
+        state = self.states.get(schema.name)
+        before = self.context.work
+        strategy = "full"
+        if state is not None and state.serves(rules):
+            try:
+                delta = self._update(schema, state)
+            except (AllowanceSpentError, ValueRangeError):
+                # A row that only an erased and an inserted row make together exists in no version: full evaluation decides about failures.
+                strategy = "fallback"
+            else:
+                return delta
+        spent = self.context.work - before
+        rows, self.states[schema.name], works = establish(schema, rules, self.versions, self.context, strategy, state)
+        if works:
+            works[0].steps += spent
+        self.works += works
+        return _change(self.versions[schema.name], rows)
+
+    def _update(self, schema: RelationSchema, state: RelationState) -> Delta:
+        """Raises AllowanceSpentError."""
+        self.context.allowance = max(_ALWAYS, int(self.context.fraction * sum(rule.work for rule in state.rules)))
+        try:
+            delta, self.states[schema.name], works = update(schema, state, self.versions, self.context)
+        finally:
+            self.context.allowance = None
+        self.works += works
+        return delta
 
 
-def check_functional(schema: RelationSchema, rows: Columns, context: Context) -> None:
+def check_functional(schema: RelationSchema, read: Callable[[], Columns], context: Context) -> None:
     """Raise KeyViolationError when rows of a view share a key; keys that are not a prefix of the columns are moved to the front."""
     if schema.key is None:
         return
+    rows = read()
     rest = [i for i in range(schema.arity) if i not in schema.key]
     order = [*schema.key, *rest]
     types = [schema.columns[i][1] for i in order]

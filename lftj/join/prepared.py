@@ -1,0 +1,89 @@
+"""A plan that runs again and again on other trees: its words are assembled once, and each run only puts the new roots into them.
+
+A commit of one row runs a handful of plans that take microseconds each; assembling them anew would take longer than running them. One
+thread at a time may use a prepared plan.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lftj.join import layout_kernels as at
+from lftj.join.assemble import Assembly
+from lftj.join.context import Context
+from lftj.join.evaluate import SLICE, Columns, Relations, borrow_cache, evaluation_failure, return_cache
+from lftj.join.plan import RulePlan
+from lftj.join.triejoin_kernels import run
+from scantree import Tree
+from scantree.jit import address
+
+_ROOM = 1024  # rows of the output buffer
+
+
+class PreparedPlan:
+    """One plan with its arrays. `run` may be called with the trees of any version."""
+
+    def __init__(self, plan: RulePlan, relations: Relations, context: Context):
+        self.plan = plan
+        assembly = Assembly(plan, relations, context.dictionary)
+        self._words = assembly.words
+        self._fresh = assembly.fresh_state()
+        self._fresh[at.CAPACITY] = _ROOM
+        self._state = self._fresh.copy()
+        self._out = np.empty((len(plan.outputs) + 1, _ROOM), np.int64)
+        self._out[-1] = 1
+        self._parts = [
+            [int(self._words[at.PART_TABLE]) + part * at.PART_RECORD for part in assembly.parts_of(atom)] for atom in range(len(plan.atoms))
+        ]
+        self._probes = [int(self._words[at.PROBE_TABLE]) + probe * at.PROBE_RECORD for probe in range(len(plan.probes))]
+        self._addresses = [address(array) for array in (self._words, self._state, self._out.reshape(-1))]
+
+    def run(self, relations: Relations, context: Context) -> tuple[Columns, np.ndarray, int]:
+        """All output rows over these relations, their numbers of proofs, and the kernel steps it took; spends the steps as it goes.
+
+        ValueRangeError when an expression has no value; whatever `Context.spend` raises at a limit.
+        """
+        trees = self._bind(relations)
+        if trees is None:
+            return [np.empty(0, np.int64) for _ in self.plan.outputs], np.empty(0, np.int64), 0
+        state = self._state
+        state[:] = self._fresh
+        words, at_state, out = self._addresses
+        offsets, text = context.dictionary.flat()
+        memory = address(context.arena.memory)
+        pieces: list[np.ndarray] = []
+        status = at.PAUSED
+        cache = borrow_cache(context)
+        inputs = (memory, words, at_state, address(offsets), address(text), address(cache), out)
+        while status != at.DONE:
+            before = int(state[at.STEPS])
+            state[at.BUDGET] = before + context.slice(SLICE)
+            status = run(*inputs)
+            context.spend(int(state[at.STEPS]) - before)
+            if status == at.FAILED:
+                raise evaluation_failure(self.plan, state, context)
+            if state[at.ROWS] and status != at.PAUSED:
+                pieces.append(self._out[:, : int(state[at.ROWS])].copy())
+                state[at.ROWS] = 0
+        return_cache(context, cache, state)
+        rows = pieces[0] if len(pieces) == 1 else np.concatenate([*pieces, self._out[:, :0]], axis=1)
+        return list(rows[:-1]), rows[-1], int(state[at.STEPS])
+
+    def _bind(self, relations: Relations) -> list[Tree] | None:
+        """Put the roots of these relations' trees into the plan; the trees, to be held while it runs, or None when one is empty."""
+        words = self._words
+        trees: list[Tree] = []
+        for atom, records in zip(self.plan.atoms, self._parts, strict=True):
+            tree = relations[atom.relation].tree(atom.order)
+            if not len(tree):
+                return None
+            for record in records:
+                words[record + at.PART_ROOT] = tree.root
+                words[record + at.PART_HEIGHT] = tree.height
+            trees.append(tree)
+        for probe, record in zip(self.plan.probes, self._probes, strict=True):
+            tree = relations[probe.relation].tree(probe.order)
+            words[record + at.PROBE_ROOT] = tree.root
+            words[record + at.PROBE_HEIGHT] = tree.height
+            trees.append(tree)
+        return trees

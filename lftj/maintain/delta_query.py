@@ -1,0 +1,107 @@
+"""Delta queries: what a change of one atom's relation does to a rule, found from the changed rows.
+
+The region of a surgery whose atom keeps no sensitivity index is a box: the atom's variables are pinned and all others free. Evaluated in a
+variable order that begins with the pinned ones, a box of all changed rows is the rule with that atom reading the change [LFTJ-IVM 4.2,
+granularity `none`]. An assignment that two changed atoms find counts once because the atoms are taken in turn: those before the changed one
+read the new version, those behind it the old one, so the sum over the atoms is exactly new − old.
+
+A negated atom changes where a row under its bound columns appears and none was there before, or the last one vanishes: the tree surgeries
+at the depth of these columns, with the sign reversed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lftj.join.context import Context
+from lftj.join.evaluate import Columns, plan_rule
+from lftj.join.prepared import PreparedPlan
+from lftj.maintain.versions import CHANGE, OLD, Versions
+from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom
+from lftj.storage.delta import Delta
+
+_REPLAN = 8  # growth or shrinkage of anything a plan reads after which it is made anew
+_FEW = 64  # up to this many rows no growth matters
+
+
+@dataclass
+class DeltaQuery:
+    """One rule with one of its atoms reading the change of its relation."""
+
+    rule: NormalRule
+    relation: str
+    bound: tuple[int, ...] | None
+    """The bound columns of a negated atom; None for a positive one."""
+    needed: tuple[int, ...]
+    _prepared: PreparedPlan | None = None
+    _sizes: tuple[int, ...] = ()
+
+    @property
+    def sign(self) -> int:
+        """+1 when a row won wins assignments, −1 when it loses them."""
+        return 1 if self.bound is None else -1
+
+    def run(self, versions: Versions, rows: Columns, context: Context) -> tuple[Columns, np.ndarray, int]:
+        """The values of `needed` of the assignments that use these rows, how many each stands for, and the kernel steps."""
+        readable = versions.with_change(self.relation, self.bound, rows)
+        return self._plan(readable, context).run(readable, context)
+
+    def _plan(self, readable: Versions, context: Context) -> PreparedPlan:
+        sizes = tuple([readable[atom.relation].count for atom in self.rule.atoms])
+        if self._prepared is None or any(_differ(*pair) for pair in zip(sizes, self._sizes, strict=True)):
+            plan = plan_rule(self.rule, readable, context, needed=self.needed, count=True, lasting=True)
+            self._prepared, self._sizes = PreparedPlan(plan, readable, context), sizes
+        return self._prepared
+
+
+def _differ(now: int, planned: int) -> bool:
+    return max(now, planned) > _FEW and (now > planned * _REPLAN or planned > now * _REPLAN)
+
+
+def delta_queries(rule: NormalRule, needed: tuple[int, ...]) -> list[DeltaQuery]:
+    """One query per atom of the body, the positive ones first."""
+    queries = []
+    for i, atom in enumerate(rule.atoms):
+        later = [PositiveAtom(other.relation + OLD, other.args) for other in rule.atoms[i + 1 :]]
+        atoms = (*rule.atoms[:i], PositiveAtom(CHANGE, atom.args), *later)
+        negated = tuple(NegatedAtom(other.relation + OLD, other.args) for other in rule.negated)
+        queries.append(DeltaQuery(replace(rule, atoms=atoms, negated=negated), atom.relation, None, needed))
+    for i, gone in enumerate(rule.negated):
+        bound = tuple(column for column, argument in enumerate(gone.args) if argument is not None)
+        change = PositiveAtom(CHANGE, tuple(argument for argument in gone.args if argument is not None))
+        later_negated = [NegatedAtom(other.relation + OLD, other.args) for other in rule.negated[i + 1 :]]
+        body = replace(rule, atoms=(change, *rule.atoms), negated=(*rule.negated[:i], *later_negated))
+        queries.append(DeltaQuery(body, gone.relation, bound, needed))
+    return queries
+
+
+def signed_assignments(
+    queries: list[DeltaQuery], versions: Versions, deltas: Mapping[str, Delta], context: Context
+) -> tuple[Columns, np.ndarray, int] | None:
+    """The change of a rule's satisfying assignments: (columns, signed counts, surgeries); None when there is none.
+
+    Rows may repeat, also with opposite signs.
+    """
+    columns: list[Columns] = []
+    counts: list[np.ndarray] = []
+    surgeries = 0
+    for query in queries:
+        if query.relation not in deltas:
+            continue
+        change = deltas[query.relation] if query.bound is None else versions.presence(query.relation, query.bound)
+        surgeries += len(change)
+        for rows, sign in ((change.erases, -query.sign), (change.inserts, query.sign)):
+            if len(rows[0]):
+                found, proofs, _ = query.run(versions, rows, context)
+                if len(proofs):
+                    columns.append(found)
+                    counts.append(proofs if sign > 0 else -proofs)
+    if not counts:
+        return ([], np.empty(0, np.int64), surgeries) if surgeries else None
+    if len(counts) == 1:
+        return columns[0], counts[0], surgeries
+    width = len(columns[0])
+    return [np.concatenate([piece[i] for piece in columns]) for i in range(width)], np.concatenate(counts), surgeries

@@ -1,0 +1,90 @@
+"""Full evaluation that leaves behind what later updates start from: support counts and the states of aggregates."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from lftj.heads.aggregate_state import AggregateState
+from lftj.heads.support import support_counts
+from lftj.heads.support_state import SupportState
+from lftj.join.context import Context
+from lftj.join.evaluate import Columns, Relations, evaluate
+from lftj.maintain.full import projected
+from lftj.maintain.functor_rows import functor_rows
+from lftj.maintain.rule_state import Body, RelationState, RuleState
+from lftj.maintain.rule_work import RuleWork
+from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
+from lftj.storage.database import base_name
+from lftj.storage.delta import no_rows
+
+
+def establish(
+    schema: RelationSchema,
+    rules: tuple[NormalRule | FunctorRule, ...],
+    relations: Relations,
+    context: Context,
+    strategy: str,
+    kept: RelationState | None,
+) -> tuple[Columns, RelationState, list[RuleWork]]:
+    """The sorted, distinct rows of a relation, base rows included, its state, and what was done.
+
+    `kept` is the state before, whose plans go on being used where the rule is still there.
+    """
+    bodies = {id(state.rule): state.body for state in kept.rules} if kept is not None else {}
+    pieces: list[tuple[Columns, np.ndarray]] = []
+    states: list[RuleState] = []
+    works: list[RuleWork] = []
+    for rule in rules:
+        started, before = time.perf_counter(), context.work
+        body = (bodies.get(id(rule)) or Body(rule)) if isinstance(rule, NormalRule) else None
+        rows, counts, aggregate = _evaluate(rule, body, relations, context)
+        work = context.work - before
+        states.append(RuleState(rule, body, aggregate, work))
+        pieces.append((rows, counts))
+        done = RuleWork(schema.name, rule_name(rule), strategy, steps=work, assignments=int(counts.sum()), head_changes=len(counts))
+        done.seconds = time.perf_counter() - started
+        works.append(done)
+    base = base_name(schema.name)
+    if base in relations:
+        columns = relations[base].columns()
+        pieces.append((columns, np.ones(len(columns[0]), np.int64)))
+    if not is_supported(states, base in relations):
+        rows = pieces[0][0] if pieces else no_rows(schema.arity)
+        return rows, RelationState(tuple(states), None), works
+    rows, counts = support_counts(*_joined(pieces))
+    return rows, RelationState(tuple(states), SupportState.build(context.arena, rows, counts)), works
+
+
+def is_supported(rules: list[RuleState], has_base: bool) -> bool:
+    """Whether a row may be derived in several ways, so that its support has to be counted."""
+    if len(rules) + has_base != 1:
+        return True
+    return any(state.aggregate is None and state.body is not None and state.body.projects for state in rules)
+
+
+def rule_name(rule: NormalRule | FunctorRule) -> str:
+    """How reports call a rule: the number of the user's rule it came from."""
+    return f"#{rule.source}"
+
+
+def _evaluate(
+    rule: NormalRule | FunctorRule, body: Body | None, relations: Relations, context: Context
+) -> tuple[Columns, np.ndarray, AggregateState | None]:
+    if isinstance(rule, FunctorRule) or body is None:
+        assert isinstance(rule, FunctorRule)
+        rows = functor_rows(rule, relations[rule.domain].columns(), context)
+        return rows, np.ones(len(rows[0]), np.int64), None
+    if not rule.aggregates:
+        return *projected(rule, relations, context), None
+    columns, counts = evaluate(rule, relations, context, needed=body.needed, count=True)
+    aggregate, rows = AggregateState.build(context.arena, body.shape, columns, counts, context.dictionary, context.user_aggregates)
+    return rows, np.ones(len(rows[0]), np.int64), aggregate
+
+
+def _joined(pieces: list[tuple[Columns, np.ndarray]]) -> tuple[Columns, np.ndarray]:
+    if len(pieces) == 1:
+        return pieces[0]
+    width = len(pieces[0][0])
+    return [np.concatenate([rows[i] for rows, _ in pieces]) for i in range(width)], np.concatenate([counts for _, counts in pieces])

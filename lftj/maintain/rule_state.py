@@ -1,0 +1,70 @@
+"""What is kept of a rule between commits: plans, the work of its last full evaluation, and the states of its head."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from lftj.heads.aggregate_state import AggregateShape, AggregateState
+from lftj.heads.support_state import SupportState
+from lftj.maintain.delta_query import DeltaQuery, delta_queries
+from lftj.program.normal_form import AggregateTerm, FunctorRule, NormalRule, Ref
+
+
+class Body:
+    """A conjunctive rule as maintenance sees it: which variables come out, and the plans that were made for it so far.
+
+    Plans are no part of any version: they are kept for speed, and every version of a rule's state shares them.
+    """
+
+    def __init__(self, rule: NormalRule):
+        self.rule = rule
+        self.group = tuple(term.variable for term in rule.head if isinstance(term, Ref))
+        self.calls = tuple(term for term in rule.head if isinstance(term, AggregateTerm))
+        arguments = [argument.variable for term in self.calls for argument in term.args]
+        self.needed = tuple(dict.fromkeys([*self.group, *arguments]))
+        self.picks = tuple(self.needed.index(variable) for variable in self.group)
+
+    @property
+    def projects(self) -> bool:
+        """Whether several satisfying assignments may give one head row, so that their number has to be kept."""
+        return len(self.needed) < len(self.rule.variables)
+
+    @cached_property
+    def queries(self) -> list[DeltaQuery]:
+        """The delta queries, one per atom."""
+        return delta_queries(self.rule, self.needed)
+
+    @cached_property
+    def shape(self) -> AggregateShape:
+        """How the head aggregates."""
+        return AggregateShape.of(self.rule)
+
+
+@dataclass(frozen=True)
+class RuleState:
+    """One version of what is kept of a rule. `work`: kernel steps of its last full evaluation."""
+
+    rule: NormalRule | FunctorRule
+    body: Body | None
+    aggregate: AggregateState | None = None
+    work: int = 0
+
+
+@dataclass(frozen=True)
+class RelationState:
+    """One version of what is kept of a derived relation: a state per rule and, where rows may be derived in several ways, their support."""
+
+    rules: tuple[RuleState, ...]
+    support: SupportState | None
+
+    def serves(self, rules: tuple[NormalRule | FunctorRule, ...]) -> bool:
+        """Whether this is the state of these rules."""
+        mine = self.rules
+        return len(mine) == len(rules) and all(a.rule is b or a.rule == b for a, b in zip(mine, rules, strict=True))
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the head states."""
+        parts = [sum(state.aggregate.memory.values()) for state in self.rules if state.aggregate is not None]
+        return sum(parts) + (self.support.memory if self.support is not None else 0)
