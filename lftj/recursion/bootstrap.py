@@ -18,6 +18,8 @@ from lftj.join.evaluate import Columns, Relations, chunks, plan_rule
 from lftj.join.plan import RulePlan
 from lftj.maintain.full import derive
 from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RelationSchema
+from lftj.recursion.decomposable import decompose
+from lftj.recursion.parts import close_parts
 from lftj.recursion.row_set import RowSet
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta
@@ -73,11 +75,22 @@ def delta_name(relation: str) -> str:
 
 def bootstrap(schemas: Mapping[str, RelationSchema], rules: list[NormalRule], relations: Relations, context: Context) -> dict[str, Columns]:
     """The rows of all relations of one recursive stratum, from their base rows and the relations below."""
+    if shape := decompose(schemas, rules):
+        seeds = [rule for rule in rules if not _recursive_atoms(rule, schemas)]
+        first = _round_0(schemas[shape.relation], seeds, relations, context)
+        return {shape.relation: close_parts(shape, first, relations, context)}
     fixpoint = _Fixpoint(schemas, rules, relations, context)
     fixpoint.start()
     while fixpoint.active:
         fixpoint.round()
     return {name: rows.columns() for name, rows in fixpoint.rows.items()}
+
+
+def _round_0(schema: RelationSchema, seeds: list[NormalRule], relations: Relations, context: Context) -> Columns:
+    """The base rows of a relation, and what its rules that read nothing of the stratum derive; sorted."""
+    rows = derive(schema, seeds, relations, context)
+    base = base_name(schema.name)
+    return union(rows, relations[base].columns()) if base in relations else rows
 
 
 class _Fixpoint:
@@ -101,11 +114,8 @@ class _Fixpoint:
     def start(self) -> None:
         """Round 0: base rows and the rules that read nothing of the stratum."""
         for name, schema in self.schemas.items():
-            first = derive(schema, [rule for rule in self.seeds if rule.relation == name], self.lower, self.context)
-            base = base_name(name)
-            if base in self.lower:
-                first = union(first, self.lower[base].columns())
-            self.rows[name] = self._row_set(schema, first)
+            seeds = [rule for rule in self.seeds if rule.relation == name]
+            self.rows[name] = self._row_set(schema, _round_0(schema, seeds, self.lower, self.context))
         self._next_round()
 
     def _row_set(self, schema: RelationSchema, first: Columns) -> RowSet:

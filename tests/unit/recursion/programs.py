@@ -1,0 +1,29 @@
+"""Evaluates small recursive programs, for the tests of this package."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import lftj
+from lftj.syntax.parser import parse
+from tests.reference import evaluate
+
+Row = tuple[Any, ...]
+
+
+def views(text: str, facts: Mapping[str, Iterable[Row]], *, work: int | None = None) -> dict[str, set[Row]]:
+    """All relations of a program whose facts come in one commit after its rules."""
+    with lftj.connect() as workspace:
+        workspace.add_rules(text)
+        with workspace.limits(work=work), workspace.transaction() as transaction:
+            for name, rows in facts.items():
+                transaction.insert(name, list(rows))
+        found = {name: workspace[name].fetchall() for name in workspace.relations}
+    assert all(len(rows) == len(set(rows)) for rows in found.values())
+    return {name: set(rows) for name, rows in found.items()}
+
+
+def expected(text: str, facts: Mapping[str, Iterable[Row]]) -> dict[str, set[Row]]:
+    """The same by the naive reference."""
+    return evaluate(parse(text), facts)

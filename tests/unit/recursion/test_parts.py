@@ -1,0 +1,57 @@
+"""Walks part by part: slices of work, growth of the output, and every way to put nodes in order."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+import lftj
+from lftj.recursion import parts as running
+from lftj.recursion.walk_kernels import _FEW, no_nodes_reached, take
+from tests.unit.recursion.programs import expected, views
+
+
+@pytest.mark.parametrize("nodes", [1, 64, 512, 513, 5000, 300_000])
+@pytest.mark.parametrize("share", [0.0001, 0.01, 0.1, 0.5, 1])
+def test_nodes_come_out_in_order_and_are_forgotten(nodes: int, share: float):
+    by = random.Random(nodes)
+    chosen = by.sample(range(nodes), max(1, int(nodes * share)))
+    reached = no_nodes_reached(nodes)
+    reached.queue[: len(chosen)] = chosen
+    reached.seen[chosen] = 1
+    out = np.full(len(chosen) + 4, -1)
+    take(reached, len(chosen), out, 3)
+    assert out[3:-1].tolist() == sorted(chosen)
+    assert not reached.seen.any()
+
+
+@pytest.mark.parametrize("count", [1, 2, _FEW, _FEW + 1])
+def test_few_nodes_of_many_come_out_in_order(count: int):
+    test_nodes_come_out_in_order_and_are_forgotten(100_000, count / 100_000)
+
+
+CLOSURE = """
+.decl edge(x: int, y: int)
+.decl path(x: int, y: int)
+path(x, y) :- edge(x, y).
+path(x, z) :- path(x, y), edge(y, z).
+"""
+
+
+@pytest.mark.parametrize("slice_of_work", [1, 7, 1000])
+@pytest.mark.parametrize("room", [1, 60])
+def test_a_walk_in_slices_with_little_room_is_the_same_walk(monkeypatch: pytest.MonkeyPatch, slice_of_work: int, room: int):
+    by = random.Random(room)
+    facts = {"edge": {(by.randrange(60), by.randrange(60)) for _ in range(110)}}
+    monkeypatch.setattr(running, "SLICE", slice_of_work)
+    monkeypatch.setattr(running, "_FIRST_ROOM", room)
+    assert views(CLOSURE, facts) == expected(CLOSURE, facts)
+
+
+def test_a_walk_stops_at_the_limit_of_work():
+    facts = {"edge": [(i, j) for i in range(60) for j in range(60)]}
+    with pytest.raises(lftj.LimitError, match="work limit"):
+        views(CLOSURE, facts, work=100_000)
+    assert len(views(CLOSURE, facts, work=1_000_000)["path"]) == 3600
