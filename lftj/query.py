@@ -43,6 +43,7 @@ def answer(engine: Engine, state: State, question: object) -> Result:
     own = tuple(stratum for stratum in stratified.strata if stratum.relations[0] not in state.database)
     fresh = {name: stratified.relations[name] for stratum in own for name in stratum.relations}
     context = engine.context(state.aggregates)
+    context.keep = False
     database = state.database.replace({name: RelationVersion.empty(schema, engine.arena) for name, schema in fresh.items()})
     asked = StratifiedProgram(stratified.relations, own)
     database = refresh(asked, database, database, {}, {}, context, changed_rules=frozenset(fresh)).database

@@ -37,6 +37,8 @@ class Context:
     orders: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     statistics: Statistics = field(default_factory=Statistics)
     work: int = 0
+    keep: bool = True
+    """Whether states are kept from which views can be updated later; queries keep none."""
     fraction: float = 0.2
     """How much of a full evaluation's work an update may take before it is given up for one."""
     allowance: int | None = None

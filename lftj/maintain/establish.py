@@ -19,6 +19,9 @@ from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.delta import no_rows
 
+Signed = tuple[Columns, np.ndarray]
+"""Head rows and how often each counts: proofs won, or lost when negative."""
+
 
 def establish(
     schema: RelationSchema,
@@ -32,20 +35,14 @@ def establish(
 
     `kept` is the state before, whose plans go on being used where the rule is still there.
     """
-    bodies = {id(state.rule): state.body for state in kept.rules} if kept is not None else {}
-    pieces: list[tuple[Columns, np.ndarray]] = []
+    pieces: list[Signed] = []
     states: list[RuleState] = []
     works: list[RuleWork] = []
     for rule in rules:
-        started, before = time.perf_counter(), context.work
-        body = (bodies.get(id(rule)) or Body(rule)) if isinstance(rule, NormalRule) else None
-        rows, counts, aggregate = _evaluate(rule, body, relations, context)
-        work = context.work - before
-        states.append(RuleState(rule, body, aggregate, work))
-        pieces.append((rows, counts))
-        done = RuleWork(schema.name, rule_name(rule), strategy, steps=work, assignments=int(counts.sum()), head_changes=len(counts))
-        done.seconds = time.perf_counter() - started
-        works.append(done)
+        piece, state, work = evaluate_rule(rule, kept.body_of(rule) if kept is not None else None, relations, context, strategy)
+        pieces.append(piece)
+        states.append(state)
+        works.append(work)
     base = base_name(schema.name)
     if base in relations:
         columns = relations[base].columns()
@@ -53,8 +50,22 @@ def establish(
     if not is_supported(states, base in relations):
         rows = pieces[0][0] if pieces else no_rows(schema.arity)
         return rows, RelationState(tuple(states), None), works
-    rows, counts = support_counts(*_joined(pieces))
+    rows, counts = support_counts(*joined(pieces))
     return rows, RelationState(tuple(states), SupportState.build(context.arena, rows, counts)), works
+
+
+def evaluate_rule(
+    rule: NormalRule | FunctorRule, body: Body | None, relations: Relations, context: Context, strategy: str
+) -> tuple[Signed, RuleState, RuleWork]:
+    """A rule's sorted head rows with their numbers of proofs, its state, and what was done."""
+    started, before = time.perf_counter(), context.work
+    if body is None and isinstance(rule, NormalRule):
+        body = Body(rule)
+    rows, counts, aggregate = _evaluate(rule, body, relations, context)
+    steps = context.work - before
+    work = RuleWork(rule.relation, rule_name(rule), strategy, steps=steps, assignments=int(counts.sum()), head_changes=len(counts))
+    work.seconds = time.perf_counter() - started
+    return (rows, counts), RuleState(rule, body, aggregate, steps), work
 
 
 def is_supported(rules: list[RuleState], has_base: bool) -> bool:
@@ -83,7 +94,8 @@ def _evaluate(
     return rows, np.ones(len(rows[0]), np.int64), aggregate
 
 
-def _joined(pieces: list[tuple[Columns, np.ndarray]]) -> tuple[Columns, np.ndarray]:
+def joined(pieces: list[Signed]) -> Signed:
+    """Rows of several rules, one after the other."""
     if len(pieces) == 1:
         return pieces[0]
     width = len(pieces[0][0])

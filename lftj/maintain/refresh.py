@@ -19,6 +19,7 @@ from lftj.heads.function import check_function
 from lftj.join.context import AllowanceSpentError, Context
 from lftj.join.evaluate import Columns
 from lftj.maintain.establish import establish
+from lftj.maintain.full import derive
 from lftj.maintain.rule_state import RelationState
 from lftj.maintain.rule_work import RuleWork
 from lftj.maintain.update import update
@@ -29,7 +30,7 @@ from lftj.storage.database import Database, base_name
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
 from lftj.types import decode_scalar
-from scantree.rows import difference
+from scantree.rows import difference, union
 
 _ALWAYS = 20_000  # kernel steps that an update may take in any case: less than a millisecond
 
@@ -59,7 +60,11 @@ def refresh(
     `new` already holds the new base rows, `deltas` their net changes from `old`; `changed_rules` names relations that won or lost a rule.
     Views that depend on none of these do no work. Raises KeyViolationError, ValueRangeError or LimitError; nothing given is changed.
     """
-    kept = {name: state for name, state in states.items() if name not in changed_rules}
+    kept = dict(states)
+    if changed_rules:
+        # A relation may have become base, or part of a cycle; and where no supports are counted, a rule cannot come or go by itself.
+        plain = {name for stratum in program.strata if not stratum.recursive for name in stratum.relations}
+        kept = {n: s for n, s in states.items() if n in plain and (n not in changed_rules or s.support is not None)}
     refresher = _Refresher(program, Versions(old, new, {n: d for n, d in deltas.items() if len(d)}, context.arena), kept, context)
     for stratum in program.strata:
         if _affected(stratum, refresher.versions.deltas, changed_rules):
@@ -113,16 +118,20 @@ class _Refresher:
         return changes
 
     def _relation(self, schema: RelationSchema, rules: tuple[NormalRule | FunctorRule, ...]) -> Delta:
+        if not self.context.keep:
+            return self._derived(schema, rules)
         state = self.states.get(schema.name)
         before = self.context.work
         strategy = "full"
-        if state is not None and state.serves(rules):
+        if state is not None:
+            allowed = max(_ALWAYS, int(self.context.fraction * sum(rule.work for rule in state.rules)))
             try:
-                delta = self._update(schema, state)
+                delta, self.states[schema.name], works = update(schema, state, rules, self.versions, self.context, allowed)
             except (AllowanceSpentError, ValueRangeError):
                 # A row that only an erased and an inserted row make together exists in no version: full evaluation decides about failures.
                 strategy = "fallback"
             else:
+                self.works += works
                 return delta
         spent = self.context.work - before
         rows, self.states[schema.name], works = establish(schema, rules, self.versions, self.context, strategy, state)
@@ -131,15 +140,11 @@ class _Refresher:
         self.works += works
         return _change(self.versions[schema.name], rows)
 
-    def _update(self, schema: RelationSchema, state: RelationState) -> Delta:
-        """Raises AllowanceSpentError."""
-        self.context.allowance = max(_ALWAYS, int(self.context.fraction * sum(rule.work for rule in state.rules)))
-        try:
-            delta, self.states[schema.name], works = update(schema, state, self.versions, self.context)
-        finally:
-            self.context.allowance = None
-        self.works += works
-        return delta
+    def _derived(self, schema: RelationSchema, rules: tuple[NormalRule | FunctorRule, ...]) -> Delta:
+        """Full evaluation that keeps nothing."""
+        rows = derive(schema, rules, self.versions, self.context)
+        base = base_name(schema.name)
+        return _change(self.versions[schema.name], union(rows, self.versions[base].columns()) if base in self.versions else rows)
 
 
 def check_functional(schema: RelationSchema, read: Callable[[], Columns], context: Context) -> None:

@@ -58,10 +58,9 @@ class RelationState:
     rules: tuple[RuleState, ...]
     support: SupportState | None
 
-    def serves(self, rules: tuple[NormalRule | FunctorRule, ...]) -> bool:
-        """Whether this is the state of these rules."""
-        mine = self.rules
-        return len(mine) == len(rules) and all(a.rule is b or a.rule == b for a, b in zip(mine, rules, strict=True))
+    def body_of(self, rule: NormalRule | FunctorRule) -> Body | None:
+        """What is known of a rule's body, if the rule was here."""
+        return next((state.body for state in self.rules if state.rule is rule), None)
 
     @property
     def bytes(self) -> int:

@@ -17,48 +17,73 @@ from lftj.heads.support_state import SupportState
 from lftj.join.context import Context
 from lftj.join.evaluate import Columns
 from lftj.maintain.delta_query import signed_assignments
-from lftj.maintain.establish import rule_name
+from lftj.maintain.establish import Signed, evaluate_rule, joined, rule_name
 from lftj.maintain.functor_rows import functor_rows
 from lftj.maintain.rule_state import Body, RelationState, RuleState
 from lftj.maintain.rule_work import RuleWork
 from lftj.maintain.versions import Versions
-from lftj.program.normal_form import FunctorRule, RelationSchema
+from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta
-
-_Signed = tuple[Columns, np.ndarray]
-
 
 Updated = tuple[Delta, RelationState, list[RuleWork]]
 
 
-def update(schema: RelationSchema, state: RelationState, versions: Versions, context: Context) -> Updated:
-    """The net change of a relation's rows, its new state, and what was done. Raises what evaluation raises; `state` stays as it is."""
-    pieces: list[_Signed] = []
-    states: list[RuleState] = []
+def update(
+    schema: RelationSchema,
+    state: RelationState,
+    rules: tuple[NormalRule | FunctorRule, ...],
+    versions: Versions,
+    context: Context,
+    allowed: int,
+) -> Updated:
+    """The net change of a relation's rows, its new state, and what was done. Raises what evaluation raises; `state` stays as it is.
+
+    A rule that was not there before is evaluated in full and its rows are won; one that is gone is evaluated as things were, and its rows
+    are lost: both only where supports are counted. The other rules together may take `allowed` kernel steps, else AllowanceSpentError.
+    """
+    pieces: list[Signed] = []
+    known = {id(rule_state.rule): rule_state for rule_state in state.rules}
+    states = {id(rule): known.pop(id(rule), None) for rule in rules}
     works: list[RuleWork] = []
-    for rule_state in state.rules:
-        if versions.deltas.keys().isdisjoint(rule_state.rule.reads):
-            states.append(rule_state)
-            continue
-        started, before = time.perf_counter(), context.work
-        work = RuleWork(schema.name, rule_name(rule_state.rule), "update")
-        piece, changed = _rule(rule_state, versions, context, work)
-        states.append(changed)
-        if piece is not None:
+    context.allowance = allowed
+    try:
+        for number, kept in states.items():
+            if kept is not None and not versions.deltas.keys().isdisjoint(kept.rule.reads):
+                piece, states[number], work = _updated(kept, versions, context)
+                works.append(work)
+                if piece is not None:
+                    pieces.append(piece)
+    finally:
+        context.allowance = None
+    for rule in rules:
+        if states[id(rule)] is None:
+            piece, states[id(rule)], work = evaluate_rule(rule, None, versions, context, "added")
             pieces.append(piece)
-            work.head_changes = len(piece[1])
-        work.steps = context.work - before
-        work.seconds = time.perf_counter() - started
+            works.append(work)
+    for gone in known.values():
+        (rows, counts), _, work = evaluate_rule(gone.rule, gone.body, versions.old, context, "removed")
+        pieces.append((rows, -counts))
         works.append(work)
     base = versions.deltas.get(base_name(schema.name))
     if base is not None:
         pieces.append(_signed(base))
     delta, support = _through_support(schema, state, pieces)
-    return delta, RelationState(tuple(states), support), works
+    return delta, RelationState(tuple(found for found in states.values() if found is not None), support), works
 
 
-def _rule(state: RuleState, versions: Versions, context: Context, work: RuleWork) -> tuple[_Signed | None, RuleState]:
+def _updated(state: RuleState, versions: Versions, context: Context) -> tuple[Signed | None, RuleState, RuleWork]:
+    """The signed head rows of one rule, its new state, and what was done."""
+    started, before = time.perf_counter(), context.work
+    work = RuleWork(state.rule.relation, rule_name(state.rule), "update")
+    piece, state = _rule(state, versions, context, work)
+    work.head_changes = 0 if piece is None else len(piece[1])
+    work.steps = context.work - before
+    work.seconds = time.perf_counter() - started
+    return piece, state, work
+
+
+def _rule(state: RuleState, versions: Versions, context: Context, work: RuleWork) -> tuple[Signed | None, RuleState]:
     """The signed head rows of one rule, and its new state."""
     rule = state.rule
     if isinstance(rule, FunctorRule) or state.body is None:
@@ -85,20 +110,16 @@ def _head_rows(body: Body, columns: Columns, rows: int) -> Columns:
     return [columns[pick] for pick in body.picks] or [np.zeros(rows, np.int64)]
 
 
-def _signed(delta: Delta) -> _Signed:
+def _signed(delta: Delta) -> Signed:
     """Rows of a net change with +1 and −1."""
     rows = [np.concatenate(pair) for pair in zip(delta.erases, delta.inserts, strict=True)]
     return rows, np.repeat(np.array([-1, 1], np.int64), [delta.erased, delta.inserted])
 
 
-def _through_support(schema: RelationSchema, state: RelationState, pieces: list[_Signed]) -> tuple[Delta, SupportState | None]:
+def _through_support(schema: RelationSchema, state: RelationState, pieces: list[Signed]) -> tuple[Delta, SupportState | None]:
     if not pieces:
         return Delta.empty(schema.arity), state.support
-    if len(pieces) == 1:
-        rows, signed = pieces[0]
-    else:
-        rows = [np.concatenate([piece[0][i] for piece in pieces]) for i in range(len(pieces[0][0]))]
-        signed = np.concatenate([piece[1] for piece in pieces])
+    rows, signed = joined(pieces)
     if state.support is not None:
         support, delta = state.support.update(rows, signed)
         return delta, support

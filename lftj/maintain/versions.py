@@ -24,7 +24,8 @@ class Versions(Mapping[str, RelationVersion]):
     """Relations by name, as they are now; with `OLD` behind the name, as they were before the commit; `CHANGE` inside `with_change`."""
 
     def __init__(self, old: Database, new: Database, deltas: dict[str, Delta], arena: Arena):
-        self._old = old
+        self.old = old
+        """All relations as they were before the commit."""
         self._new = new
         self._updates: dict[str, RelationVersion] = {}
         self._arena = arena
@@ -55,7 +56,7 @@ class Versions(Mapping[str, RelationVersion]):
         """A relation before the commit; one that did not change is the same now, so that key orders are shared."""
         if name not in self.deltas:
             return self[name]
-        return self._old[name] if name in self._old else RelationVersion.empty(self[name].schema, self._arena)
+        return self.old[name] if name in self.old else RelationVersion.empty(self[name].schema, self._arena)
 
     def update(self, name: str, version: RelationVersion, delta: Delta) -> None:
         """Note that a view is done."""
