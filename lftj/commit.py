@@ -13,7 +13,7 @@ from lftj.errors import DeclarationError
 from lftj.heads.user import UserAggregate
 from lftj.join.context import Context
 from lftj.keys import check_key
-from lftj.maintain.refresh import Refreshed, refresh
+from lftj.maintain.refresh import Refreshed, refresh, still_serving
 from lftj.maintain.rule_work import RuleWork
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
@@ -69,10 +69,13 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
         _reshape(draft, before.program, proposal, context)
     base_changes = _change_base_rows(draft, before, proposal, context)
     changed = frozenset(name for name in proposal.changed_rules if _derived(proposal.program, name))
-    refreshed = Refreshed(draft.finished(), {}, dict(before.heads))
+    heads = before.heads
+    if proposal.program is not before.program:
+        heads = still_serving(heads, proposal.program.stratified, proposal.changed_rules)
+    refreshed = Refreshed(draft.finished(), {}, heads)
     if draft.deltas or changed:
         stratified = proposal.program.stratified
-        refreshed = refresh(stratified, before.database, refreshed.database, draft.deltas, before.heads, context, changed_rules=changed)
+        refreshed = refresh(stratified, before.database, refreshed.database, draft.deltas, heads, context, changed_rules=changed)
     database = refreshed.database
     context.spend(0)  # limits hold for a commit without views too
     changes = {name: delta for name, delta in (draft.deltas | refreshed.deltas).items() if len(delta) and "#" not in name}

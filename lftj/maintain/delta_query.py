@@ -24,6 +24,7 @@ from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom
 from lftj.storage.delta import Delta
 
 _REPLAN = 8  # growth or shrinkage of anything a plan reads after which it is made anew
+_SEEN = 64  # changed rows after which their average tells something
 _FEW = 64  # up to this many rows no growth matters
 
 
@@ -36,6 +37,9 @@ class DeltaQuery:
     bound: tuple[int, ...] | None
     """The bound columns of a negated atom; None for a positive one."""
     needed: tuple[int, ...]
+    steps: int = 0
+    """Kernel steps of all runs so far, and the changed rows they were for."""
+    rows: int = 0
     _prepared: PreparedPlan | None = None
     _sizes: tuple[int, ...] = ()
 
@@ -47,7 +51,14 @@ class DeltaQuery:
     def run(self, versions: Versions, rows: Columns, context: Context) -> tuple[Columns, np.ndarray, int]:
         """The values of `needed` of the assignments that use these rows, how many each stands for, and the kernel steps."""
         readable = versions.with_change(self.relation, self.bound, rows)
-        return self._plan(readable, context).run(readable, context)
+        result = self._plan(readable, context).run(readable, context)
+        self.steps += result[2]
+        self.rows += len(rows[0])
+        return result
+
+    def expected(self, rows: int) -> float:
+        """Kernel steps that so many changed rows will take, going by those seen so far; 0 when too few were seen to tell."""
+        return self.steps / self.rows * rows if self.rows >= _SEEN else 0.0
 
     def _plan(self, readable: Versions, context: Context) -> PreparedPlan:
         sizes = tuple([readable[atom.relation].count for atom in self.rule.atoms])

@@ -22,7 +22,7 @@ from lftj.maintain.establish import establish
 from lftj.maintain.full import derive
 from lftj.maintain.rule_state import RelationState
 from lftj.maintain.rule_work import RuleWork
-from lftj.maintain.update import update
+from lftj.maintain.update import ForecastError, update
 from lftj.maintain.versions import Versions
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, StratifiedProgram, Stratum
 from lftj.recursion.bootstrap import bootstrap
@@ -41,7 +41,7 @@ class Refreshed:
 
     database: Database
     deltas: dict[str, Delta]
-    states: dict[str, RelationState]
+    states: Mapping[str, RelationState]
     works: list[RuleWork] = field(default_factory=list)
 
 
@@ -61,15 +61,22 @@ def refresh(
     Views that depend on none of these do no work. Raises KeyViolationError, ValueRangeError or LimitError; nothing given is changed.
     """
     kept = dict(states)
-    if changed_rules:
-        # A relation may have become base, or part of a cycle; and where no supports are counted, a rule cannot come or go by itself.
-        plain = {name for stratum in program.strata if not stratum.recursive for name in stratum.relations}
-        kept = {n: s for n, s in states.items() if n in plain and (n not in changed_rules or s.support is not None)}
     refresher = _Refresher(program, Versions(old, new, {n: d for n, d in deltas.items() if len(d)}, context.arena), kept, context)
     for stratum in program.strata:
         if _affected(stratum, refresher.versions.deltas, changed_rules):
             refresher.stratum(stratum)
     return Refreshed(new.replace(refresher.versions.updates), refresher.found, kept, refresher.works)
+
+
+def still_serving(
+    states: Mapping[str, RelationState], program: StratifiedProgram, changed_rules: frozenset[str]
+) -> dict[str, RelationState]:
+    """The states that are of use under a new program.
+
+    A relation may have become base, or part of a cycle; and where no supports are counted, a rule cannot come or go by itself.
+    """
+    plain = {name for stratum in program.strata if not stratum.recursive for name in stratum.relations}
+    return {n: s for n, s in states.items() if n in plain and (n not in changed_rules or s.support is not None)}
 
 
 def _affected(stratum: Stratum, changed: Mapping[str, Delta], changed_rules: frozenset[str]) -> bool:
@@ -130,6 +137,8 @@ class _Refresher:
             except (AllowanceSpentError, ValueRangeError):
                 # A row that only an erased and an inserted row make together exists in no version: full evaluation decides about failures.
                 strategy = "fallback"
+            except ForecastError:
+                strategy = "forecast"
             else:
                 self.works += works
                 return delta

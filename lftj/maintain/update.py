@@ -26,7 +26,13 @@ from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta
 
+_MANY = 1000  # changed rows below which an update is always tried
+
 Updated = tuple[Delta, RelationState, list[RuleWork]]
+
+
+class ForecastError(Exception):
+    """An update is expected to cost more than a full evaluation. Never leaves the engine."""
 
 
 def update(
@@ -40,8 +46,11 @@ def update(
     """The net change of a relation's rows, its new state, and what was done. Raises what evaluation raises; `state` stays as it is.
 
     A rule that was not there before is evaluated in full and its rows are won; one that is gone is evaluated as things were, and its rows
-    are lost: both only where supports are counted. The other rules together may take `allowed` kernel steps, else AllowanceSpentError.
+    are lost: both only where supports are counted. The other rules together may take `allowed` kernel steps, else AllowanceSpentError;
+    ForecastError when they are expected to take more.
     """
+    if _hopeless(state, versions, context.fraction, allowed):
+        raise ForecastError
     pieces: list[Signed] = []
     known = {id(rule_state.rule): rule_state for rule_state in state.rules}
     states = {id(rule): known.pop(id(rule), None) for rule in rules}
@@ -70,6 +79,19 @@ def update(
         pieces.append(_signed(base))
     delta, support = _through_support(schema, state, pieces)
     return delta, RelationState(tuple(found for found in states.values() if found is not None), support), works
+
+
+def _hopeless(state: RelationState, versions: Versions, fraction: float, allowed: int) -> bool:
+    """Whether an update is not worth starting: more than `fraction` of what is read has changed, or it is too much going by averages."""
+    expected, changed, read = 0.0, 0, 0
+    for rule_state in state.rules:
+        for name in rule_state.rule.reads:
+            read += versions[name].count
+            changed += len(versions.deltas[name]) if name in versions.deltas else 0
+        for query in rule_state.body.queries if rule_state.body is not None else ():
+            if query.relation in versions.deltas:
+                expected += query.expected(len(versions.deltas[query.relation]))
+    return expected > allowed or (changed > _MANY and changed > fraction * read)
 
 
 def _updated(state: RuleState, versions: Versions, context: Context) -> tuple[Signed | None, RuleState, RuleWork]:

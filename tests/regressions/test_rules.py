@@ -1,0 +1,30 @@
+"""Rules that come and go."""
+
+from __future__ import annotations
+
+import lftj
+
+
+def test_a_relation_that_lost_its_rules_and_got_rows_starts_anew_with_its_next_rule():
+    ws = lftj.connect()
+    ws.add_rules(".decl e(x:number, y:number)\n.decl p(x:number)\n.decl q(x:number)\nq(x) :- p(x).")
+    ws.load("e", [(1, 2), (2, 3)])
+    first = [ws.add_rule("p(x) :- e(x, _)."), ws.add_rule("p(y) :- e(_, y).")]
+    ws.remove_rule(first)
+    ws.load("p", [(7,)])
+    ws.add_rule("p(x) :- e(x, _).")
+    assert ws["p"].fetchall() == ws["q"].fetchall() == [(1,), (2,), (7,)]
+    assert not ws.verify()
+
+
+def test_a_view_that_was_part_of_a_cycle_is_maintained_by_itself_again():
+    ws = lftj.connect()
+    ws.add_rules(".decl e(x:number)\n.decl p(x:number)\n.decl q(x:number)\np(x) :- e(x).\nq(x) :- p(x).")
+    ws.load("e", [(1,)])
+    back = ws.add_rule("p(x) :- q(x).")
+    ws.load("e", [(2,)])
+    ws.remove_rule(back)
+    with ws.transaction() as tx:
+        tx.delete("e", [(1,)])
+    assert ws["p"].fetchall() == ws["q"].fetchall() == [(2,)]
+    assert not ws.verify()
