@@ -39,7 +39,7 @@ def gathered(pieces: Iterable[tuple[tuple[int, ...], int, list[Words]]]) -> tupl
     by_shape: dict[tuple[tuple[int, ...], int], list[list[Words]]] = {}
     for levels, log_from, columns in pieces:
         by_shape.setdefault((levels, log_from), []).append(columns)
-    shapes = sorted(by_shape, key=lambda shape: (len(shape[0]), shape[1]))
+    shapes = sorted(by_shape, key=lambda shape: (len(shape[0]), shape[1], shape[0]))
     found: list[Regions] = []
     for levels, log_from in shapes:
         alike = by_shape[levels, log_from]

@@ -61,7 +61,7 @@ def history(body: Body, values: int, seed: int, among: tuple[Granularity, ...], 
 @pytest.mark.parametrize("name", BODIES)
 def test_every_live_value_is_covered_and_the_result_is_right_after_every_step(name: str) -> None:
     body, values = BODIES[name]
-    for seed in range(6):
+    for seed in range(12):
         history(body, values, seed, MIXED)
 
 

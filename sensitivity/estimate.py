@@ -1,0 +1,160 @@
+"""What an index would hold and what a surgery would cost, at each granularity, guessed from row and distinct counts.
+
+The model takes columns to be independent and values to be spread evenly, as variable orders are chosen too. It is wrong on skewed data; a
+wrong guess costs time or memory, never an answer, and the elastic switch bounds the time.
+
+Under bound columns S an atom of n rows has b = min(distinct of the column, n / Π distinct of S) values to offer. At a level of k such atoms
+the leapfrog makes about as many leaps as the least of the b, and Π b / Dᵏ⁻¹ values match, D being the size of the level's domain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sensitivity.granularity import EXACT, NONE, Granularity, hull, projected
+from sensitivity.shape import BodyShape, Position
+
+PAGES = 1.3
+"""Bytes of a tree's pages over those of its rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class AtomStatistics:
+    """Rows of an atom's relation, and for each of the atom's key columns how many distinct values it has."""
+
+    rows: float
+    distinct: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A granularity for a position: the bytes of its index, and the kernel steps that one surgery leads to."""
+
+    granularity: Granularity
+    bytes: float
+    steps: float
+
+
+@dataclass(frozen=True, slots=True)
+class PositionEstimate:
+    """The options of one position, from the smallest index to the largest."""
+
+    position: Position
+    options: tuple[Option, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BodyEstimate:
+    """Kernel steps of a full evaluation, and the options of each position that an index can be kept for."""
+
+    full_steps: float
+    positions: tuple[PositionEstimate, ...]
+
+
+def estimate(body: BodyShape, statistics: Sequence[AtomStatistics]) -> BodyEstimate:
+    """Estimates for a body; `statistics` one per atom. O(levels² · atoms) for each position."""
+    model = _Model(body, statistics)
+    positions = tuple(PositionEstimate(position, model.options(position)) for position in body.indexable)
+    return BodyEstimate(model.steps(frozenset()), positions)
+
+
+class _Model:
+    def __init__(self, body: BodyShape, statistics: Sequence[AtomStatistics]) -> None:
+        self._body = body
+        self._offers: list[list[tuple[int, int]]] = [[] for _ in range(body.levels)]  # (atom, column) by level
+        self._statistics = statistics
+        for number, atom in enumerate(body.atoms):
+            for column, level in enumerate(atom.columns):
+                if not atom.negated and isinstance(level, int):
+                    self._offers[level].append((number, column))
+
+    def _branching(self, atom: int, column: int, bound: frozenset[int]) -> float:
+        """How many values an atom offers in a column when the levels `bound` have values."""
+        about = self._statistics[atom]
+        rows = about.rows
+        for other, level in enumerate(self._body.atoms[atom].columns):
+            if other != column and level in bound:
+                rows /= max(about.distinct[other], 1.0)
+        return min(about.distinct[column], rows)
+
+    def _domain(self, level: int) -> float:
+        """Distinct values that a level can take."""
+        sizes = [self._statistics[atom].distinct[column] for atom, column in self._offers[level]]
+        return max(1.0, min(sizes)) if sizes and level not in self._body.computed else 1.0
+
+    def _level(self, level: int, bound: frozenset[int]) -> tuple[float, float]:
+        """(leaps, matches) per context of a level under bound ones."""
+        offers = [self._branching(atom, column, bound) for atom, column in self._offers[level]]
+        if not offers:
+            return 1.0, 1.0
+        domain = max(1.0, max(self._statistics[atom].distinct[column] for atom, column in self._offers[level]))
+        matches = domain
+        for offered in offers:
+            matches *= min(1.0, offered / domain)
+        if level in self._body.computed:
+            return float(len(offers)), min(1.0, matches)
+        return 1.0 + min(offers), matches
+
+    def _run(self, pinned: frozenset[int]) -> tuple[float, list[float]]:
+        """(kernel steps of an evaluation whose pinned levels lead the key order, contexts alive before each level and at the end).
+
+        In the existential block the search under each context before it ends at the first of its proofs.
+        """
+        levels, block = self._body.levels, self._body.exists_from
+        alive, steps, bound = [1.0], [0.0] * levels, pinned
+        for level in range(levels):
+            leaps, matches = (0.0, 1.0) if level in pinned else self._level(level, bound)
+            steps[level] = alive[-1] * leaps * max(1, len(self._offers[level]))
+            alive.append(alive[-1] * matches)
+            bound = bound | {level}
+        proofs = max(1.0, alive[levels] / max(alive[block], 1e-9))
+        shortened = [count / proofs if level >= block else count for level, count in enumerate(alive)]
+        return 1.0 + len(pinned) + sum(steps[:block]) + sum(steps[block:]) / proofs, shortened
+
+    def steps(self, pinned: frozenset[int]) -> float:
+        """Kernel steps to evaluate one region."""
+        return self._run(pinned)[0]
+
+    def options(self, position: Position) -> tuple[Option, ...]:
+        """From the smallest index to the largest."""
+        alive = max(self._run(frozenset())[1][position.level], 1.0)
+        alphas = self._combinations(position.alpha, alive)
+        found = [Option(NONE, 0.0, self._region(position, ()))]
+        for cut in range(len(position.gamma)):
+            kept = position.gamma[:cut]
+            contexts = self._combinations((*position.alpha, *kept), alive)
+            found.append(self._option(position, projected(cut), kept, contexts, contexts / alphas))
+        found.append(self._option(position, hull(), position.gamma, alive, alive / alphas))
+        leaps, covered = self._leaps(position)
+        exact = self._option(position, EXACT, position.gamma, alive * leaps, alive / alphas * covered)
+        return (*found, exact)
+
+    def _combinations(self, levels: Iterable[int], at_most: float) -> float:
+        product = 1.0
+        for level in levels:
+            product *= self._domain(level)
+        return max(1.0, min(product, at_most))
+
+    def _leaps(self, position: Position) -> tuple[float, float]:
+        """(intervals per context, share of the domain they cover): each leap covers one gap between values that the atom offers."""
+        bound = frozenset(range(position.level))
+        leaps, matches = self._level(position.level, bound)
+        if position.negated:
+            return max(1.0, matches), min(1.0, matches / self._domain(position.level))
+        offered = self._branching(position.atom, position.column, bound)
+        return leaps, min(1.0, leaps / max(offered, 1.0))
+
+    def _option(self, position: Position, granularity: Granularity, kept: Sequence[int], intervals: float, hits: float) -> Option:
+        width = 8 * (len(position.alpha) + 2 + len(kept))
+        regions = min(hits, self._combinations(self._pinned(position, kept) - set(position.pinned), hits))
+        return Option(granularity, max(1.0, intervals) * width * PAGES, 1.0 + regions * self._region(position, kept))
+
+    def _region(self, position: Position, kept: Sequence[int]) -> float:
+        return self.steps(self._pinned(position, kept))
+
+    def _pinned(self, position: Position, kept: Sequence[int]) -> frozenset[int]:
+        pinned = frozenset((*position.pinned, *kept))
+        if position.level < self._body.exists_from:
+            return pinned
+        return frozenset(level for level in pinned if level < self._body.exists_from)

@@ -1,0 +1,96 @@
+"""Which granularity each position gets under a memory budget.
+
+An index is worth its memory, and the slower logging run that fills it, only where the delta query it saves is expensive. So each position
+first gets the smallest index whose surgeries cost little: at most `FACTOR` times what the best granularity would make of them, or a
+`SHARE` of a full evaluation, or `FEW` steps. In a connected body that is mostly `NONE`: the pinned values lead into every other atom. It is
+an index where a box is large, because the other atoms do not touch the pinned variables or because the search below them stops at the
+first proof. Then, while the budget is exceeded, the position that saves most bytes per step lost gets the next smaller index.
+
+Neither step is optimal: the first looks at positions one by one though one index may do for two, the second is the greedy of a
+multiple-choice knapsack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from sensitivity.estimate import BodyEstimate, Option, PositionEstimate
+from sensitivity.granularity import Granularity
+from sensitivity.shape import PositionKey
+
+FACTOR = 4.0
+SHARE = 1 / 2000
+FEW = 20_000.0
+
+
+@dataclass(frozen=True, slots=True)
+class GranularityChoice:
+    """What was chosen for a position, what it is expected to take, and why."""
+
+    granularity: Granularity
+    bytes: float
+    steps: float
+    reason: str
+
+
+def choose_granularities(body: BodyEstimate, budget: float) -> dict[PositionKey, GranularityChoice]:
+    """A granularity for each position that an index can be kept for, all indices within `budget` bytes (as estimated)."""
+    wanted = {estimate.position.key: _wanted(estimate, body.full_steps) for estimate in body.positions}
+    options = {estimate.position.key: estimate.options for estimate in body.positions}
+    chosen = dict(wanted)
+    while sum(options[key][number].bytes for key, number in chosen.items()) > budget:
+        key, number = max(_coarser(chosen, options), key=lambda step: _saving(options[step[0]], chosen[step[0]], step[1]))
+        chosen[key] = number
+    return {key: _explained(options[key], chosen[key], wanted[key], budget) for key in chosen}
+
+
+def _wanted(estimate: PositionEstimate, full_steps: float) -> int:
+    """The number of the smallest option that is good enough."""
+    best = min(option.steps for option in estimate.options)
+    enough = max(FACTOR * best, SHARE * full_steps, FEW)
+    good = [number for number, option in enumerate(estimate.options) if option.steps <= enough]
+    return min(good, key=lambda number: estimate.options[number].bytes)
+
+
+def _coarser(chosen: Mapping[PositionKey, int], options: Mapping[PositionKey, tuple[Option, ...]]) -> Iterable[tuple[PositionKey, int]]:
+    """Every change of one position to an option of fewer bytes."""
+    for key, number in chosen.items():
+        for other, option in enumerate(options[key]):
+            if option.bytes < options[key][number].bytes:
+                yield key, other
+
+
+def _saving(options: tuple[Option, ...], present: int, other: int) -> float:
+    """Bytes saved per step lost."""
+    lost = options[other].steps - options[present].steps
+    return (options[present].bytes - options[other].bytes) / max(lost, 1e-9)
+
+
+def _explained(options: tuple[Option, ...], chosen: int, wanted: int, budget: float) -> GranularityChoice:
+    option, first = options[chosen], options[wanted]
+    if chosen != wanted:
+        reason = (
+            f"{first.granularity} would take {_bytes(first.bytes)}, the indices may take {_bytes(budget)} together; "
+            f"so a change costs about {_steps(option.steps)} instead of {_steps(first.steps)}"
+        )
+    elif not option.granularity.kept:
+        reason = f"a change is looked up by a delta query of about {_steps(option.steps)}"
+    else:
+        without = options[0]
+        reason = (
+            f"a delta query would take about {_steps(without.steps)}; with {_bytes(option.bytes)} of index it is {_steps(option.steps)}"
+        )
+    return GranularityChoice(option.granularity, option.bytes, option.steps, reason)
+
+
+def _steps(steps: float) -> str:
+    return f"{max(1, round(steps)):,} steps"
+
+
+def _bytes(size: float) -> str:
+    for unit in ("bytes", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}"
+        size /= 1000
+    return f"{size:.1f} GB"

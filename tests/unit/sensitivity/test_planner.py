@@ -1,0 +1,84 @@
+"""What the planner picks, why, and that it keeps to the budget."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sensitivity import EXACT, NONE, AtomShape, BodyShape, Constant, hull
+from sensitivity.estimate import AtomStatistics, BodyEstimate, Option, PositionEstimate, estimate
+from sensitivity.planner import choose_granularities
+from tests.unit.sensitivity.bodies import BODIES, body
+
+EDGES = AtomStatistics(1e6, (3e4, 3e4))
+FEW = AtomStatistics(500, (500,))
+PLENTY = 1e9
+
+
+def test_a_connected_body_keeps_no_index() -> None:
+    about = estimate(body(3, "E 0 1, E 1 2, E 0 2").shape, [EDGES] * 3)
+    chosen = choose_granularities(about, PLENTY)
+    assert {str(choice.granularity) for choice in chosen.values()} == {"none"}
+    assert all("delta query of about" in choice.reason for choice in chosen.values())
+    assert all(choice.bytes == 0 and choice.steps < about.full_steps / 1000 for choice in chosen.values())
+
+
+def test_an_existential_block_is_worth_an_index() -> None:
+    shape = body(3, "E 0 1, F 1 2, G 2", exists_from=1).shape
+    about = estimate(shape, [EDGES, EDGES, FEW])
+    chosen = choose_granularities(about, PLENTY)
+    assert chosen[1, 1].granularity == hull()  # per (y, x) one interval says it all
+    assert chosen[1, 0].granularity == EXACT
+    assert all(choice.steps < about.full_steps / 5 and choice.bytes < PLENTY for choice in chosen.values())
+    assert "with" in chosen[1, 1].reason
+    assert "of index" in chosen[1, 1].reason
+
+
+def test_a_budget_is_kept_to_and_named() -> None:
+    shape = body(3, "E 0 1, F 1 2, G 2", exists_from=1).shape
+    about = estimate(shape, [EDGES, EDGES, FEW])
+    free = choose_granularities(about, PLENTY)
+    for budget in (1e8, 3e6, 1e5, 0):
+        chosen = choose_granularities(about, budget)
+        assert sum(choice.bytes for choice in chosen.values()) <= budget
+        assert all(choice.steps >= free[key].steps for key, choice in chosen.items())
+    assert {choice.granularity for choice in chosen.values()} == {NONE}
+    assert "the indices may take 0 bytes together" in chosen[1, 1].reason
+
+
+def test_what_saves_most_bytes_for_a_step_goes_first() -> None:
+    positions = body(3, "G 0 2, H 1 2, I 0 1 2, R 2").shape.indexable[:2]
+    dear = PositionEstimate(positions[0], (Option(NONE, 0, 9e6), Option(EXACT, 5e6, 10)))
+    cheap = PositionEstimate(positions[1], (Option(NONE, 0, 8e5), Option(hull(), 4e6, 20)))
+    chosen = choose_granularities(BodyEstimate(1e7, (dear, cheap)), 6e6)
+    assert [chosen[p.position.key].granularity for p in (dear, cheap)] == [EXACT, NONE]
+    assert chosen[positions[1].key].reason == (
+        "hull(1) would take 4 MB, the indices may take 6 MB together; so a change costs about 800,000 steps instead of 20 steps"
+    )
+
+
+def test_computed_levels_cost_a_look_up() -> None:
+    shape = BodyShape(3, (AtomShape((0, 2)), AtomShape((1,))), 3, {0: Constant(5)})
+    about = estimate(shape, [EDGES, FEW])
+    assert about.full_steps == pytest.approx(1 + 1 + 501 + 500 * (1 + 1e6 / 3e4), rel=0.01)
+
+
+@settings(max_examples=60)
+@given(st.sampled_from(sorted(BODIES)), st.data())
+def test_estimates_are_sane_and_choices_fit(name: str, data: st.DataObject) -> None:
+    shape = BODIES[name][0].shape
+    statistics = []
+    for atom in shape.atoms:
+        rows = data.draw(st.sampled_from([0.0, 1.0, 50.0, 1e4, 1e7]))
+        statistics.append(AtomStatistics(rows, tuple(min(rows, data.draw(st.sampled_from([1.0, 30.0, 1e5]))) for _ in atom.columns)))
+    about = estimate(shape, statistics)
+    assert about.full_steps >= 1
+    for position in about.positions:
+        assert [option.granularity.kept for option in position.options] == [False] + [True] * (len(position.options) - 1)
+        assert position.options[0].bytes == 0
+        assert all(option.steps >= 1 and option.bytes >= 0 for option in position.options)
+    budget = data.draw(st.sampled_from([0.0, 1e4, 1e7]))
+    chosen = choose_granularities(about, budget)
+    assert set(chosen) == {position.key for position in shape.indexable}
+    assert sum(choice.bytes for choice in chosen.values()) <= budget
