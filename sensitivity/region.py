@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +28,19 @@ class Regions:
 
     def __len__(self) -> int:
         return len(self.columns[0]) if self.levels else 1
+
+    def holds(self, bindings: Mapping[int, Words]) -> np.ndarray:
+        """For each of some bindings, given by level (all of `levels` among them), whether one of these regions holds it. O(log n) each.
+
+        Regions of several shapes may overlap: what a later one finds and an earlier one holds was found before.
+        """
+        rows = len(next(iter(bindings.values()), ()))
+        if not self.levels:
+            return np.ones(rows, np.bool_)
+        outside = np.ones(rows, np.bool_)
+        picked = as_matrix([bindings[level] for level in self.levels], len(self.levels))
+        mark_outside(picked, np.arange(len(self.levels)), as_matrix(self.columns, len(self.levels)), outside)
+        return ~outside
 
     def inside(self, other: Regions) -> bool:
         """Whether each of these could lie in one of the others, by shape."""

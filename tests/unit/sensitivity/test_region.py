@@ -69,6 +69,14 @@ def test_the_same_points_are_held_and_logged(data: st.DataObject) -> None:
     assert all(rows and rows == sorted(set(rows)) for _, _, rows in found)
 
 
+def test_what_an_earlier_shape_holds_is_known() -> None:
+    boxes = Regions((0, 2), 2, tuple(columns_of([(1, 9), (3, 9)], 2)))
+    xs, ys, zs = columns_of([(1, 5, 9), (1, 5, 8), (3, 0, 9), (9, 3, 3)], 3)
+    assert boxes.holds({0: xs, 1: ys, 2: zs}).tolist() == [True, False, True, False]
+    assert Regions((), 0, ()).holds({0: xs}).all()
+    assert len(boxes.holds({0: xs[:0], 2: zs[:0]})) == 0
+
+
 def test_inside_is_a_matter_of_shape() -> None:
     coarse, fine = Regions((0,), 0, ()), Regions((0, 1), 1, ())
     assert fine.inside(coarse)
