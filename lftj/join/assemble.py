@@ -8,41 +8,29 @@ import numpy as np
 
 from lftj.dictionary import Dictionary
 from lftj.join import layout_kernels as at
-from lftj.join import operation_kernels as code
+from lftj.join.expression_code import ExpressionCode
 from lftj.join.plan import RulePlan
-from lftj.program.normal_form import Apply, Expression, Filter, NormalRule, Ref, Value
+from lftj.join.trace import NOTHING, Channel, Logged, number_channels
+from lftj.program.normal_form import Apply, Ref
 from lftj.storage.relation import RelationVersion
-from lftj.types import Type, encode_scalar
 from scantree import Tree
-from scantree.seek_kernels import END
 
-_INTEGER = {
-    "+": code.ADD, "-": code.SUBTRACT, "*": code.MULTIPLY, "/": code.DIVIDE, "%": code.REMAINDER, "^": code.POWER, "neg": code.NEGATE,
-    "min": code.LEAST, "max": code.GREATEST, "band": code.BIT_AND, "bor": code.BIT_OR, "bxor": code.BIT_XOR, "bnot": code.BIT_NOT,
-    "bshl": code.SHIFT_LEFT, "bshr": code.SHIFT_RIGHT, "bshru": code.SHIFT_RIGHT_UNSIGNED, "land": code.LOGICAL_AND,
-    "lor": code.LOGICAL_OR, "lxor": code.LOGICAL_XOR, "lnot": code.LOGICAL_NOT, "to_int": code.FLOAT_TO_INT, "to_float": code.INT_TO_FLOAT,
-}  # fmt: skip
-_FLOAT = {
-    "+": code.FLOAT_ADD, "-": code.FLOAT_SUBTRACT, "*": code.FLOAT_MULTIPLY, "/": code.FLOAT_DIVIDE, "%": code.FLOAT_REMAINDER,
-    "^": code.FLOAT_POWER, "neg": code.FLOAT_NEGATE, "min": code.LEAST, "max": code.GREATEST, "to_float": code.INT_TO_FLOAT,
-}  # fmt: skip
-_COMPARE = {
-    "=": code.EQUAL, "!=": code.NOT_EQUAL, "<": code.LESS, "<=": code.LESS_EQUAL, ">": code.GREATER, ">=": code.GREATER_EQUAL,
-}  # fmt: skip
 _ROOM_FOR_STACK = 64
 
 
 class Assembly:
     """The arrays of one plan over one database. Holds the trees it reads, so that their pages stay while a run lasts."""
 
-    def __init__(self, plan: RulePlan, relations: Mapping[str, RelationVersion], dictionary: Dictionary):
+    def __init__(self, plan: RulePlan, relations: Mapping[str, RelationVersion], dictionary: Dictionary, logged: Logged = NOTHING):
         self.plan = plan
-        self._dictionary = dictionary
         self._trees: list[Tree] = [relations[atom.relation].tree(atom.order) for atom in plan.atoms]
         self._probe_trees: list[Tree] = [relations[probe.relation].tree(probe.order) for probe in plan.probes]
-        self._code: list[int] = []
-        self._stack = 0
+        self._code = ExpressionCode(plan, dictionary)
         self._parts = self._number_parts()
+        self._channels = number_channels(plan, self._parts, logged)
+        self.channels: list[Channel] = [channel for channels in self._channels for channel in channels]
+        self._number = {(channel.kind, channel.atom, channel.column): i for i, channel in enumerate(self.channels)}
+        self._log_from = logged.log_from if self.channels else len(plan.levels)
         self.empty = any(len(tree) == 0 for tree in self._trees)
         self.words = self._assemble()
 
@@ -72,15 +60,18 @@ class Assembly:
         parts: list[int] = []
         for atom, column in number:
             tree = self._trees[atom]
-            parts += [tree.root, tree.height, column, number.get((atom, column + 1), -1)]
+            parts += [tree.root, tree.height, column, number.get((atom, column + 1), -1), self._number.get(("atom", atom, column), -1)]
         probes, arguments = self._probe_records()
-        tables = [levels, parts, filters, probes, arguments, list(plan.outputs), self._code]
+        channels = [word for channel in self.channels for word in (channel.mode, channel.level)]
+        tables = [levels, parts, filters, probes, arguments, list(plan.outputs), channels, self._code.words]
         header = [0] * at.PLAN_HEADER
         header[at.LEVELS] = len(plan.levels)
         header[at.EMIT_LEVEL] = plan.emit_level
         header[at.SHORT_CIRCUIT] = 0 if plan.count else 1
         header[at.OUTPUTS] = len(plan.outputs)
         header[at.PARTS] = len(number)
+        header[at.CHANNELS] = len(self.channels)
+        header[at.LOG_FROM] = self._log_from
         start = at.PLAN_HEADER
         for place, table in zip(range(at.LEVEL_TABLE, at.CODE_TABLE + 1), tables, strict=True):
             header[place] = start
@@ -90,91 +81,48 @@ class Assembly:
     def _level_records(self) -> tuple[list[int], list[int]]:
         records: list[int] = []
         filters: list[int] = []
-        first = 0
+        first = channel = 0
         for number, level in enumerate(self.plan.levels):
             parts = self._parts[number]
-            value = -1 if level.value is None else self._compile(level.value)
+            value = -1 if level.value is None else self._code.compute(level.value)
             filter_first = len(filters) // at.FILTER_RECORD
             # plain comparisons before arithmetic, so that a guard such as y != 0 holds before something is divided by y
             for condition in sorted(level.filters, key=lambda f: isinstance(f.left, Apply) or isinstance(f.right, Apply)):
-                filters += [self._compile_filter(condition), -1]
+                filters += [self._code.test(condition), -1]
             for probe in level.probes:
                 filters += [-1, probe]
             filter_last = len(filters) // at.FILTER_RECORD
-            fast = int(value < 0 and filter_first == filter_last and len(parts) > 0)
+            channel_last = channel + len(self._channels[number])
+            fast = int(value < 0 and filter_first == filter_last and len(parts) > 0 and channel == channel_last)
             invariant = sum(self._invariant(part, number) for part in parts)
-            records += [first, first + len(parts), value, filter_first, filter_last, invariant, fast, 0]
+            leader = first + next((i for i, part in enumerate(parts) if ("atom", *part) not in self._number), 0)
+            records += [first, first + len(parts), value, filter_first, filter_last, invariant, fast, channel, channel_last, leader]
             first += len(parts)
+            channel = channel_last
         return records, filters
 
     def _probe_records(self) -> tuple[list[int], list[int]]:
         place = {level.variable: i for i, level in enumerate(self.plan.levels) if level.variable is not None}
         records: list[int] = []
         arguments: list[int] = []
-        for probe, tree in zip(self.plan.probes, self._probe_trees, strict=True):
+        channels = {channel.atom: i for i, channel in enumerate(self.channels) if channel.kind == "probe"}
+        for number, (probe, tree) in enumerate(zip(self.plan.probes, self._probe_trees, strict=True)):
             first = len(arguments) // at.ARGUMENT_RECORD
             for argument in probe.args:
-                arguments += [place[argument.variable], 0] if isinstance(argument, Ref) else [-1, self._encode(argument)]
-            records += [tree.root, tree.height, first, len(arguments) // at.ARGUMENT_RECORD]
+                arguments += [place[argument.variable], 0] if isinstance(argument, Ref) else [-1, self._code.encode(argument)]
+            constant = int(not any(isinstance(argument, Ref) for argument in probe.args))
+            records += [tree.root, tree.height, first, len(arguments) // at.ARGUMENT_RECORD, channels.get(number, -1), constant]
         return records, arguments
-
-    # ── expressions ───────────────────────────────────────────────────────────────────────────────────────────────────
-    def _encode(self, value: Value) -> int:
-        return encode_scalar(value.type, value.value, self._dictionary)
-
-    def _compile(self, expression: Expression) -> int:
-        start = len(self._code)
-        self._emit(expression, 1)
-        self._code.append(code.END_CODE)
-        return start
-
-    def _compile_filter(self, condition: Filter) -> int:
-        start = len(self._code)
-        self._emit(condition.left, 1)
-        self._emit(condition.right, 2)
-        operation = _COMPARE[condition.operator]
-        if operation >= code.LESS and type_of(self.plan.rule, condition.left).name == "str":
-            operation += code.TEXT_LESS - code.LESS
-        self._code += [operation, code.END_CODE]
-        return start
-
-    def _emit(self, expression: Expression, depth: int) -> None:
-        self._stack = max(self._stack, depth)
-        if isinstance(expression, Ref):
-            level = next(i for i, level in enumerate(self.plan.levels) if level.variable == expression.variable)
-            self._code += [code.PUSH_BINDING, level]
-        elif isinstance(expression, Value):
-            self._code += [code.PUSH_CONSTANT, self._encode(expression)]
-        else:
-            for i, argument in enumerate(expression.args):
-                self._emit(argument, depth + i)
-                if i >= 2:  # min and max of several
-                    self._code.append(self._operation(expression))
-            if len(expression.args) <= 2:
-                self._code.append(self._operation(expression))
-
-    def _operation(self, expression: Apply) -> int:
-        return (_FLOAT if expression.type.name == "float" else _INTEGER)[expression.operator]
 
     # ── the state ─────────────────────────────────────────────────────────────────────────────────────────────────────
     def fresh_state(self) -> np.ndarray:
         """A state at the beginning of a run."""
-        parts = int(self.words[at.PARTS])
-        bindings = at.STATE_HEADER + at.PART_STATE * parts
-        stack = bindings + len(self.plan.levels)
-        state = np.zeros(stack + self._stack + _ROOM_FOR_STACK, np.int64)
+        bindings = at.STATE_HEADER + at.PART_STATE * int(self.words[at.PARTS])
+        running = bindings + len(self.plan.levels)
+        stack = running + at.INTERVAL_STATE * len(self.channels)
+        state = np.zeros(stack + self._code.stack + _ROOM_FOR_STACK, np.int64)
         state[at.PART_STATES] = at.STATE_HEADER
         state[at.BINDINGS] = bindings
+        state[at.RUNNING] = running
         state[at.STACK] = stack
-        number = 0
-        for parts_here in self._parts:
-            for _, column in parts_here:
-                if column == 0:
-                    state[at.STATE_HEADER + at.PART_STATE * number + at.LIMIT] = END
-                number += 1
         return state
-
-
-def type_of(rule: NormalRule, expression: Expression) -> Type:
-    """The type of an expression's value."""
-    return rule.variables[expression.variable].type if isinstance(expression, Ref) else expression.type

@@ -12,6 +12,7 @@ from lftj.join.assemble import Assembly
 from lftj.join.bitmap_kernels import CACHE_LIST, CACHE_WORDS, clear_cache
 from lftj.join.context import Context
 from lftj.join.plan import RulePlan, make_plan
+from lftj.join.trace import NOTHING, LogBuffer, Logged, Sink
 from lftj.join.triejoin_kernels import run
 from lftj.program.normal_form import NormalRule, Ref
 from lftj.storage.relation import RelationVersion
@@ -25,6 +26,7 @@ SLICE = 20_000_000
 """Kernel steps between two looks at limits and interrupts: about a tenth of a second."""
 
 _CHUNK = 1 << 16  # rows of the output buffer: small enough to stay in the processor's cache
+_RECORDS = 1 << 14  # records of the trace's buffer
 _FAILURES = {
     at.OVERFLOW: ("an integer or float result is out of range", "E220"),
     at.DIVISION_BY_ZERO: ("division by zero", "E221"),
@@ -39,21 +41,26 @@ def plan_rule(
     return make_plan(rule, needed, relations, context.statistics, count=count, forced=context.orders.get(rule.source), lasting=lasting)
 
 
-def chunks(plan: RulePlan, relations: Relations, context: Context) -> Iterator[np.ndarray]:
+def chunks(
+    plan: RulePlan, relations: Relations, context: Context, *, logged: Logged = NOTHING, log: Sink | None = None
+) -> Iterator[np.ndarray]:
     """The plan's output rows in pieces: arrays of shape (outputs + 1) × n, the last row the number of proofs.
 
-    Ascending by the levels in plan order. A piece is overwritten by the next.
+    Ascending by the levels in plan order. A piece is overwritten by the next. `log` is given the records of what is `logged`
+    (`Assembly.channels` numbers it), the last of them before the last piece.
     """
-    assembly = Assembly(plan, relations, context.dictionary)
-    if assembly.empty:
+    assembly = Assembly(plan, relations, context.dictionary, logged if log else NOTHING)
+    if assembly.empty and log is None:
         return
     state = assembly.fresh_state()
+    buffer = LogBuffer(len(plan.levels), len(assembly.channels), _RECORDS)
+    buffer.attach(state)
     cache = borrow_cache(context)
     out = np.empty((len(plan.outputs) + 1, _CHUNK), np.int64)
     out[-1] = 1  # proofs; rows that are written a window at a time have one each
     state[at.CAPACITY] = _CHUNK
     offsets, text = context.dictionary.flat()
-    arrays = (context.arena.memory, assembly.words, state, offsets, text, cache, out.reshape(-1))
+    arrays = (context.arena.memory, assembly.words, state, offsets, text, cache, out.reshape(-1), buffer.words)
     arguments = [address(array) for array in arrays]
     status = at.PAUSED
     while status != at.DONE:
@@ -63,6 +70,7 @@ def chunks(plan: RulePlan, relations: Relations, context: Context) -> Iterator[n
         context.spend(int(state[at.STEPS]) - before)
         if status == at.FAILED:
             raise evaluation_failure(plan, state, context)
+        buffer.hand_over(state, log)
         if state[at.ROWS] and status != at.PAUSED:
             yield out[:, : int(state[at.ROWS])]
             state[at.ROWS] = 0

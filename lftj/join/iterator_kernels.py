@@ -15,6 +15,7 @@ from lftj.join.layout_kernels import (
     PART_STATE,
     PART_STATES,
     PART_TABLE,
+    PARTS,
     POSITION,
     PROBE_FIRST,
     PROBE_HEIGHT,
@@ -40,6 +41,15 @@ def part_record(plan, part):
 def part_state(state, part):
     """Where a part's state begins."""
     return load(state, PART_STATES) + part * PART_STATE
+
+
+@compiled
+def open_roots(plan, state):
+    """Give the parts that are the first column of their key order their range: the whole tree."""
+    for part in range(load(plan, PARTS)):
+        record = part_record(plan, part)
+        if load(plan, record + PART_COLUMN) == 0:
+            store(state, part_state(state, part) + LIMIT, END if load(plan, record + PART_ROOT) != 0 else 0)
 
 
 @inlined
@@ -111,12 +121,12 @@ def meet(memory, plan, state, first, last, value):
 
 
 @inlined
-def bind_runs(memory, plan, state, first, last, value):
-    """Note where the run of `value` ends, and give that run to the parts of the next columns as their range."""
+def bind_runs(memory, plan, state, first, last, leader, value):
+    """Note where the leader's run of `value` ends, and give each part's run to the part of its next column as its range."""
     for part in range(first, last):
         record = part_record(plan, part)
         child = load(plan, record + PART_CHILD)
-        if child < 0 and part != first:
+        if child < 0 and part != leader:
             continue
         at = part_state(state, part)
         position = load(state, at + POSITION)
@@ -133,9 +143,9 @@ def bind_runs(memory, plan, state, first, last, value):
 
 
 @inlined
-def advance(state, first):
-    """Move the first part behind its present run; False at the end of its range."""
-    at = part_state(state, first)
+def advance(state, part):
+    """Move a part behind its present run; False at the end of its range."""
+    at = part_state(state, part)
     position = load(state, at + RUN_END)
     store(state, at + POSITION, position)
     store(state, STEPS, load(state, STEPS) + 1)

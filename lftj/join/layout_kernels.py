@@ -1,14 +1,15 @@
 """Where things lie in the two int64 arrays a triejoin runs on: the plan, which it reads, and the state, which it can be resumed from.
 
     plan  = header of PLAN_HEADER words, level records, part records, filter records, probe records and their arguments, output levels,
-            expression code
-    state = header of STATE_HEADER words, part states, bindings (one per level), expression stack
+            channel records, expression code
+    state = header of STATE_HEADER words, part states, bindings (one per level), running intervals, expression stack
 
 The plan's header says where each table begins; the first and last of a record are numbers of records, the last one not included. Places of
 code count from CODE_TABLE. Some words of the headers are not used.
 
 A *part* is one column of one atom taking part at one level; the parts of a level lie side by side, those whose range does not change with
-the level just above (invariant) first. A *probe* is a negated atom.
+the level just above (invariant) first. A *probe* is a negated atom. A *channel* is a part or a probe that the trace is logged of
+(`trace_kernels`); the channels of a level have consecutive numbers, those of the levels before come first.
 """
 
 from __future__ import annotations
@@ -24,8 +25,11 @@ FILTER_TABLE = 6
 PROBE_TABLE = 7
 ARGUMENT_TABLE = 8
 OUTPUT_TABLE = 9
-CODE_TABLE = 10
-PARTS = 11
+CHANNEL_TABLE = 10
+CODE_TABLE = 11
+PARTS = 12
+CHANNELS = 13
+LOG_FROM = 14  # the first level that is logged; the number of levels when none is
 PLAN_HEADER = 16
 
 # level record
@@ -35,15 +39,19 @@ LEVEL_VALUE = 2  # start of the code that computes the level's value, or −1
 LEVEL_FILTER_FIRST = 3
 LEVEL_FILTER_LAST = 4
 LEVEL_INVARIANT = 5  # number of invariant parts
-LEVEL_FAST = 6  # 1: no filter, no value, and every part's column is the last of its key order
-LEVEL_RECORD = 8
+LEVEL_FAST = 6  # 1: no filter, no value, no channel, and every part's column is the last of its key order
+LEVEL_CHANNEL_FIRST = 7
+LEVEL_CHANNEL_LAST = 8
+LEVEL_LEADER = 9  # of a logged level: the part that the search starts with, one without a channel if there is one
+LEVEL_RECORD = 10
 
 # part record
 PART_ROOT = 0
 PART_HEIGHT = 1
 PART_COLUMN = 2
 PART_CHILD = 3  # the part of the same atom's next column, or −1
-PART_RECORD = 4
+PART_CHANNEL = 4  # what it is logged as, or −1
+PART_RECORD = 5
 
 # filter record
 FILTER_CODE = 0  # start of the code of a comparison, or −1
@@ -55,8 +63,19 @@ PROBE_ROOT = 0
 PROBE_HEIGHT = 1
 PROBE_FIRST = 2  # its arguments in the argument table, one per leading key column: a level, or −1 and a constant
 PROBE_LAST = 3
-PROBE_RECORD = 4
+PROBE_CHANNEL = 4  # what it is logged as, or −1
+PROBE_CONSTANT = 5  # 1: all its arguments are constants
+PROBE_RECORD = 6
 ARGUMENT_RECORD = 2
+
+# channel record
+CHANNEL_MODE = 0
+CHANNEL_LEVEL = 1
+CHANNEL_RECORD = 2
+
+# modes
+EXACT = 0  # every operation its interval, those that touch joined
+HULL = 1  # one interval per context, from the first to the last value
 
 # ── state header ──────────────────────────────────────────────────────────────────────────────────────────────────────
 DEPTH = 0
@@ -75,6 +94,9 @@ PART_STATES = 13
 BINDINGS = 14
 STACK = 15
 CAPACITY = 16  # rows the output buffer has room for; column i of it begins at word i · CAPACITY
+RUNNING = 17  # where the running intervals begin
+LOG_ROWS = 18  # records in the log
+LOG_CAPACITY = 19  # records the log has room for: at least LOG_RESERVE · (CHANNELS + 1)
 STATE_HEADER = 24
 
 # part state
@@ -84,16 +106,36 @@ POSITION = 2
 RUN_END = 3  # the end of the run of rows that have the value at POSITION
 PART_STATE = 4
 
+# running interval, one per channel
+INTERVAL_OPEN = 0  # 1 when there is one
+INTERVAL_LOW = 1
+INTERVAL_HIGH = 2
+INTERVAL_STATE = 3
+
+# log record: one column each, column i at word i · LOG_CAPACITY; then the bindings of the levels before the channel's
+LOG_CHANNEL = 0
+LOG_LOW = 1
+LOG_HIGH = 2
+LOG_CONTEXT = 3
+LOG_RESERVE = 2
+
 # phases
 OPEN = 0  # begin a level
 ADVANCE = 1  # go on to its next value
 RESUME = 2  # go on inside a last level that is done all at once
+SEARCH = 3  # go on inside a leapfrog search
 
 # what a run ends with
 DONE = 0
 FULL = 1
 PAUSED = 2
 FAILED = 3
+LOG_FULL = 4
+
+# what looking for the next binding of a level ends with
+MISSED = 0
+FOUND = 1
+NO_ROOM = 2  # in the log
 
 # failures
 OVERFLOW = 1

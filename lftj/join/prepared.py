@@ -13,6 +13,7 @@ from lftj.join.assemble import Assembly
 from lftj.join.context import Context
 from lftj.join.evaluate import SLICE, Columns, Relations, borrow_cache, evaluation_failure, return_cache
 from lftj.join.plan import RulePlan
+from lftj.join.trace import NOTHING, LogBuffer, Logged, Sink
 from lftj.join.triejoin_kernels import run
 from scantree import Tree
 from scantree.jit import address
@@ -21,14 +22,18 @@ _ROOM = 1024  # rows of the output buffer
 
 
 class PreparedPlan:
-    """One plan with its arrays. `run` may be called with the trees of any version."""
+    """One plan with its arrays. `run` may be called with the trees of any version. `channels` numbers what is `logged`."""
 
-    def __init__(self, plan: RulePlan, relations: Relations, context: Context):
+    def __init__(self, plan: RulePlan, relations: Relations, context: Context, logged: Logged = NOTHING):
         self.plan = plan
-        assembly = Assembly(plan, relations, context.dictionary)
+        assembly = Assembly(plan, relations, context.dictionary, logged)
+        self.channels = assembly.channels
+        self._log = LogBuffer(len(plan.levels), len(self.channels), _ROOM)
+        self._log_words = self._log.words
         self._words = assembly.words
         self._fresh = assembly.fresh_state()
         self._fresh[at.CAPACITY] = _ROOM
+        self._log.attach(self._fresh)
         self._state = self._fresh.copy()
         self._out = np.empty((len(plan.outputs) + 1, _ROOM), np.int64)
         self._out[-1] = 1
@@ -36,10 +41,12 @@ class PreparedPlan:
             [int(self._words[at.PART_TABLE]) + part * at.PART_RECORD for part in assembly.parts_of(atom)] for atom in range(len(plan.atoms))
         ]
         self._probes = [int(self._words[at.PROBE_TABLE]) + probe * at.PROBE_RECORD for probe in range(len(plan.probes))]
-        self._addresses = [address(array) for array in (self._words, self._state, self._out.reshape(-1))]
+        self._addresses = [address(array) for array in (self._words, self._state, self._out.reshape(-1), self._log_words)]
 
-    def run(self, relations: Relations, context: Context) -> tuple[Columns, np.ndarray, int]:
+    def run(self, relations: Relations, context: Context, log: Sink | None = None) -> tuple[Columns, np.ndarray, int]:
         """All output rows over these relations, their numbers of proofs, and the kernel steps it took; spends the steps as it goes.
+
+        `log` is given the records of what is logged.
 
         ValueRangeError when an expression has no value; whatever `Context.spend` raises at a limit.
         """
@@ -48,13 +55,13 @@ class PreparedPlan:
             return [np.empty(0, np.int64) for _ in self.plan.outputs], np.empty(0, np.int64), 0
         state = self._state
         state[:] = self._fresh
-        words, at_state, out = self._addresses
+        words, at_state, out, log_words = self._addresses
         offsets, text = context.dictionary.flat()
         memory = address(context.arena.memory)
         pieces: list[np.ndarray] = []
         status = at.PAUSED
         cache = borrow_cache(context)
-        inputs = (memory, words, at_state, address(offsets), address(text), address(cache), out)
+        inputs = (memory, words, at_state, address(offsets), address(text), address(cache), out, log_words)
         while status != at.DONE:
             before = int(state[at.STEPS])
             state[at.BUDGET] = before + context.slice(SLICE)
@@ -62,6 +69,7 @@ class PreparedPlan:
             context.spend(int(state[at.STEPS]) - before)
             if status == at.FAILED:
                 raise evaluation_failure(self.plan, state, context)
+            self._log.hand_over(state, log)
             if state[at.ROWS] and status != at.PAUSED:
                 pieces.append(self._out[:, : int(state[at.ROWS])].copy())
                 state[at.ROWS] = 0
@@ -75,7 +83,7 @@ class PreparedPlan:
         trees: list[Tree] = []
         for atom, records in zip(self.plan.atoms, self._parts, strict=True):
             tree = relations[atom.relation].tree(atom.order)
-            if not len(tree):
+            if not len(tree) and not self.channels:
                 return None
             for record in records:
                 words[record + at.PART_ROOT] = tree.root

@@ -1,15 +1,15 @@
 """Leapfrog triejoin, driven by a plan [LFTJ 3]: one kernel for every rule.
 
 It enumerates the bindings of the plan's levels in ascending order, depth first, and writes one output row per binding of the levels before
-EMIT_LEVEL that has a proof, with the number of proofs (1 under SHORT_CIRCUIT, where the search stops at the first). It returns DONE; FULL
-when the output buffer is; PAUSED when the step budget is used up; FAILED when an expression has no value. After FULL and PAUSED the same
-call goes on.
+EMIT_LEVEL that has a proof, with the number of proofs (1 under SHORT_CIRCUIT, where the search stops at the first). Levels with channels
+are searched by `trace_kernels`, which logs what they depend on. It returns DONE; FULL when the output buffer is full, LOG_FULL when the log
+is; PAUSED when the step budget is used up; FAILED when an expression has no value. After FULL, LOG_FULL and PAUSED the same call goes on.
 """
 
 from __future__ import annotations
 
 from lftj.join.expression_kernels import compute
-from lftj.join.iterator_kernels import advance, bind_runs, leapfrog, meet, open_level, probe
+from lftj.join.iterator_kernels import advance, bind_runs, leapfrog, meet, open_level, open_roots, probe
 from lftj.join.last_level_kernels import finish_level
 from lftj.join.layout_kernels import (
     ADVANCE,
@@ -28,7 +28,10 @@ from lftj.join.layout_kernels import (
     FILTER_PROBE,
     FILTER_RECORD,
     FILTER_TABLE,
+    FOUND,
     FULL,
+    LEVEL_CHANNEL_FIRST,
+    LEVEL_CHANNEL_LAST,
     LEVEL_FAST,
     LEVEL_FILTER_FIRST,
     LEVEL_FILTER_LAST,
@@ -39,6 +42,10 @@ from lftj.join.layout_kernels import (
     LEVEL_TABLE,
     LEVEL_VALUE,
     LEVELS,
+    LOG_FROM,
+    LOG_FULL,
+    MISSED,
+    NO_ROOM,
     OPEN,
     OUTPUTS,
     PAUSED,
@@ -51,42 +58,47 @@ from lftj.join.layout_kernels import (
     STEPS,
 )
 from lftj.join.output_kernels import write_bindings
+from lftj.join.trace_kernels import find_logged, leave_levels, touch_probe
 from scantree.jit import compiled, inlined, load, store
 
 
 @inlined
-def find(memory, plan, state, depth, phase, offsets, text):
-    """The next binding of a level, before its filters: True when there is one, left in the bindings."""
+def find(memory, plan, state, depth, phase, offsets, text, log):
+    """The next binding of a level, before its filters: FOUND when there is one, left in the bindings, MISSED when not, or NO_ROOM."""
     level = load(plan, LEVEL_TABLE) + depth * LEVEL_RECORD
+    if depth >= load(plan, LOG_FROM) and load(plan, level + LEVEL_CHANNEL_FIRST) < load(plan, level + LEVEL_CHANNEL_LAST):
+        return find_logged(memory, plan, state, log, depth, phase, offsets, text)
     first, last = load(plan, level + LEVEL_FIRST), load(plan, level + LEVEL_LAST)
     code = load(plan, level + LEVEL_VALUE)
     if code >= 0:
         if phase == ADVANCE or not open_level(state, first, last):
-            return False
+            return MISSED
         table = load(plan, CODE_TABLE)
         value = compute(plan, state, table + code, load(state, BINDINGS), load(state, STACK), offsets, text)
         if load(state, FAILURE) != 0 or not meet(memory, plan, state, first, last, value):
-            return False
+            return MISSED
     else:
         if not (advance(state, first) if phase == ADVANCE else open_level(state, first, last)):
-            return False
+            return MISSED
         found, value = leapfrog(memory, plan, state, first, last)
         if not found:
-            return False
+            return MISSED
     store(state, load(state, BINDINGS) + depth, value)
-    bind_runs(memory, plan, state, first, last, value)
-    return True
+    bind_runs(memory, plan, state, first, last, first, value)
+    return FOUND
 
 
 @compiled
-def passes(memory, plan, state, depth, offsets, text):
+def passes(memory, plan, state, depth, offsets, text, log):
     """Whether the filters of a level hold: comparisons and negated atoms, in the plan's order."""
     level = load(plan, LEVEL_TABLE) + depth * LEVEL_RECORD
     for number in range(load(plan, level + LEVEL_FILTER_FIRST), load(plan, level + LEVEL_FILTER_LAST)):
         at = load(plan, FILTER_TABLE) + number * FILTER_RECORD
         code = load(plan, at + FILTER_CODE)
         if code < 0:
-            if probe(memory, plan, state, load(plan, at + FILTER_PROBE)):
+            negated = load(plan, at + FILTER_PROBE)
+            touch_probe(plan, state, log, negated, depth)
+            if probe(memory, plan, state, negated):
                 return False
         else:
             table = load(plan, CODE_TABLE)
@@ -128,10 +140,12 @@ def take_last_level(memory, plan, state, phase, cache, out):
 
 
 @compiled
-def run(memory, plan, state, offsets, text, cache, out):
+def run(memory, plan, state, offsets, text, cache, out, log):
     """Go on from where `state` is until done, full, paused or failed; see the module."""
+    open_roots(plan, state)
     levels = load(plan, LEVELS)
     emit_level = load(plan, EMIT_LEVEL)
+    log_from = load(plan, LOG_FROM)
     depth = load(state, DEPTH)
     phase = load(state, PHASE)
     status = DONE
@@ -158,17 +172,23 @@ def run(memory, plan, state, offsets, text, cache, out):
             store(state, CACHE_READY, 0)
             store(state, CACHE_WORK, 0)
         before = load(state, STEPS)
-        found = find(memory, plan, state, depth, phase, offsets, text)
+        found = find(memory, plan, state, depth, phase, offsets, text, log)
+        if found == NO_ROOM:
+            phase = load(state, PHASE)
+            status = LOG_FULL
+            break
         if depth == levels - 1:
             store(state, CACHE_WORK, load(state, CACHE_WORK) + load(state, STEPS) - before)
-        if found and not passes(memory, plan, state, depth, offsets, text):
+        if found == FOUND and not passes(memory, plan, state, depth, offsets, text, log):
             phase = ADVANCE
             if load(state, FAILURE) == 0:
                 continue
         if load(state, FAILURE) != 0:
             status = FAILED
             break
-        if not found:
+        if found == MISSED:
+            if depth >= log_from:
+                leave_levels(plan, state, log, depth, depth)
             depth -= 1
             phase = ADVANCE
         elif depth + 1 < levels:
@@ -178,6 +198,8 @@ def run(memory, plan, state, offsets, text, cache, out):
             store(state, PROOFS, load(state, PROOFS) + 1)
             phase = ADVANCE
             if load(plan, SHORT_CIRCUIT) == 1 and emit_level <= depth:
+                if log_from < levels:
+                    leave_levels(plan, state, log, emit_level, depth)
                 depth = emit_level - 1
     store(state, DEPTH, depth)
     store(state, PHASE, phase)

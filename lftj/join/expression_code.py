@@ -1,0 +1,79 @@
+"""From expressions to the code of the kernel's stack machine (`expression_kernels`)."""
+
+from __future__ import annotations
+
+from lftj.dictionary import Dictionary
+from lftj.join import operation_kernels as code
+from lftj.join.plan import RulePlan
+from lftj.program.normal_form import Apply, Expression, Filter, NormalRule, Ref, Value
+from lftj.types import Type, encode_scalar
+
+_INTEGER = {
+    "+": code.ADD, "-": code.SUBTRACT, "*": code.MULTIPLY, "/": code.DIVIDE, "%": code.REMAINDER, "^": code.POWER, "neg": code.NEGATE,
+    "min": code.LEAST, "max": code.GREATEST, "band": code.BIT_AND, "bor": code.BIT_OR, "bxor": code.BIT_XOR, "bnot": code.BIT_NOT,
+    "bshl": code.SHIFT_LEFT, "bshr": code.SHIFT_RIGHT, "bshru": code.SHIFT_RIGHT_UNSIGNED, "land": code.LOGICAL_AND,
+    "lor": code.LOGICAL_OR, "lxor": code.LOGICAL_XOR, "lnot": code.LOGICAL_NOT, "to_int": code.FLOAT_TO_INT, "to_float": code.INT_TO_FLOAT,
+}  # fmt: skip
+_FLOAT = {
+    "+": code.FLOAT_ADD, "-": code.FLOAT_SUBTRACT, "*": code.FLOAT_MULTIPLY, "/": code.FLOAT_DIVIDE, "%": code.FLOAT_REMAINDER,
+    "^": code.FLOAT_POWER, "neg": code.FLOAT_NEGATE, "min": code.LEAST, "max": code.GREATEST, "to_float": code.INT_TO_FLOAT,
+}  # fmt: skip
+_COMPARE = {
+    "=": code.EQUAL, "!=": code.NOT_EQUAL, "<": code.LESS, "<=": code.LESS_EQUAL, ">": code.GREATER, ">=": code.GREATER_EQUAL,
+}  # fmt: skip
+
+
+class ExpressionCode:
+    """The code of a plan's expressions, one after the other in `words`. `stack`: how many words its evaluation needs."""
+
+    def __init__(self, plan: RulePlan, dictionary: Dictionary):
+        self._plan = plan
+        self._dictionary = dictionary
+        self.words: list[int] = []
+        self.stack = 0
+
+    def encode(self, value: Value) -> int:
+        """A constant as it is stored."""
+        return encode_scalar(value.type, value.value, self._dictionary)
+
+    def compute(self, expression: Expression) -> int:
+        """Add the code of an expression; where it starts."""
+        start = len(self.words)
+        self._emit(expression, 1)
+        self.words.append(code.END_CODE)
+        return start
+
+    def test(self, condition: Filter) -> int:
+        """Add the code of a comparison, which gives 1 or 0; where it starts."""
+        start = len(self.words)
+        self._emit(condition.left, 1)
+        self._emit(condition.right, 2)
+        operation = _COMPARE[condition.operator]
+        if operation >= code.LESS and type_of(self._plan.rule, condition.left).name == "str":
+            operation += code.TEXT_LESS - code.LESS
+        self.words += [operation, code.END_CODE]
+        return start
+
+    def _emit(self, expression: Expression, depth: int) -> None:
+        self.stack = max(self.stack, depth)
+        if isinstance(expression, Ref):
+            level = next(i for i, level in enumerate(self._plan.levels) if level.variable == expression.variable)
+            self.words += [code.PUSH_BINDING, level]
+        elif isinstance(expression, Value):
+            self.words += [code.PUSH_CONSTANT, self.encode(expression)]
+        else:
+            for i, argument in enumerate(expression.args):
+                self._emit(argument, depth + i)
+                if i >= 2:  # min and max of several
+                    self.words.append(_operation(expression))
+            if len(expression.args) <= 2:
+                self.words.append(_operation(expression))
+
+
+def _operation(expression: Apply) -> int:
+    return (_FLOAT if expression.type.name == "float" else _INTEGER)[expression.operator]
+
+
+def type_of(rule: NormalRule, expression: Expression) -> Type:
+    """The type of an expression's value."""
+    return rule.variables[expression.variable].type if isinstance(expression, Ref) else expression.type
