@@ -1,4 +1,4 @@
-"""`python -m bench NAME [--size s|m|l] [--json FILE] [--data PATH]`: run one benchmark, print its table, write its figures."""
+"""`python -m bench NAME [--size s|m|l] [--only FIGURE] [--json FILE] [--data PATH]`: run one benchmark, print and write its figures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.figure import Report, ResultsDiffer
-from bench.registry import NAMES, run
+from bench.registry import NAMES, UnknownFigure, run
 
 WIDTH = 140  # characters of a line that goes to a file
 
@@ -19,8 +19,9 @@ def _arguments(words: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="bench", description="Figures of the engine, each a ratio taken in one run.")
     parser.add_argument("name", choices=NAMES)
     parser.add_argument("--size", choices=("s", "m", "l"), default="l", help="s: seconds, m: a tenth, l: what the bars are for (default)")
+    parser.add_argument("--only", action="append", default=[], metavar="FIGURE", help="take this figure only; may be repeated")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write name, figures and detail to FILE")
-    parser.add_argument("--data", type=Path, metavar="PATH", help="folder with the data sets that `answers` reads")
+    parser.add_argument("--data", type=Path, metavar="PATH", help="folder with the data sets of bench/README.md")
     parser.add_argument("--strict", action="store_true", help="exit with 1 when a gate is missed")
     return parser.parse_args(words)
 
@@ -46,10 +47,13 @@ def show(report: Report, console: Console) -> None:
 
 
 def main(words: list[str] | None = None) -> int:
-    """The exit code: 0, 1 for a missed gate under --strict, 2 when results differ."""
+    """The exit code: 0, 1 for a missed gate under --strict, 2 when results differ or a figure does not exist."""
     arguments = _arguments(words)
     try:
-        report = run(arguments.name, arguments.size, arguments.data)
+        report = run(arguments.name, arguments.size, arguments.data, arguments.only)
+    except UnknownFigure as unknown:
+        print(f"bench: {unknown}", file=sys.stderr)
+        return 2
     except ResultsDiffer as difference:
         print(f"bench {arguments.name}: results differ: {difference}", file=sys.stderr)
         return 2

@@ -9,12 +9,9 @@ from bench.cases import CASES, Case
 from bench.clock import once
 from bench.engine import program
 from bench.figure import Bar, Report
+from bench.files import DataPathNeeded
 
 _ORDER = "sml"
-
-
-class DataPathNeeded(ValueError):
-    """`answers` was asked for without saying where the data is."""
 
 
 def evaluate(case: Case, data: Path) -> lftj.Workspace:

@@ -1,4 +1,7 @@
-"""Timing: the least of a few runs for whole evaluations, the median for single commits."""
+"""Timing: the least of a few runs for whole evaluations, the median for single commits.
+
+Ratios between things of this process are taken in processor seconds where other programs on the machine would be in the way.
+"""
 
 from __future__ import annotations
 
@@ -36,3 +39,10 @@ def median_ms(runs: list[Callable[[], object]]) -> float:
         run()
         taken.append(time.perf_counter() - start)
     return statistics.median(taken) * 1e3
+
+
+def processor_seconds(run: Callable[[], object]) -> float:
+    """Processor seconds that this process, all its threads together, spends on one run."""
+    start = time.process_time()
+    run()
+    return time.process_time() - start

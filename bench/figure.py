@@ -68,10 +68,18 @@ class Report:
     bars: dict[str, Bar]
     figures: list[Figure] = field(default_factory=list)
     detail: list[dict[str, Any]] = field(default_factory=list)
+    only: frozenset[str] = frozenset()
+    """The figures that are asked for; empty: all of them."""
+
+    def wants(self, *names: str) -> bool:
+        """Whether one of these figures is asked for: a benchmark need not do what only the others take."""
+        return not self.only or not self.only.isdisjoint(names)
 
     def add(self, name: str, value: float, bar: Bar | None = None) -> None:
-        """Record a figure; its bar is the one of this name in the table unless given."""
-        self.figures.append(Figure(name, value, bar or self.bars[name]))
+        """Record a figure, unless others are asked for; its bar is the one of this name in the table unless given."""
+        figure = Figure(name, value, bar or self.bars[name])
+        if self.wants(name):
+            self.figures.append(figure)
 
     def note(self, **entry: Any) -> None:
         """Record how a figure came about: sizes, seconds of both sides, counts."""

@@ -20,6 +20,10 @@ class DataMissing(FileNotFoundError):
     """A data set is not under the folder that `--data` names."""
 
 
+class DataPathNeeded(ValueError):
+    """A benchmark reads published data and was not told where they are."""
+
+
 def _content(path: Path) -> bytes:
     if not path.exists():
         raise DataMissing(f"{path} is not there; --data names a folder that holds the data sets of bench/README.md")

@@ -18,7 +18,7 @@ def test_an_unknown_name_is_answered_with_the_names(tmp_path: Path) -> None:
 
 
 def test_results_that_differ_end_with_status_2(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    def differ(name: str, size: str, data: Path | None) -> Report:
+    def differ(name: str, size: str, data: Path | None, only: list[str]) -> Report:
         raise ResultsDiffer("count: we found 3, the peer 4")
 
     monkeypatch.setattr("bench.__main__.run", differ)
@@ -27,7 +27,7 @@ def test_results_that_differ_end_with_status_2(monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_a_missed_gate_ends_with_status_1_only_when_strict(monkeypatch: pytest.MonkeyPatch) -> None:
-    def slow(name: str, size: str, data: Path | None) -> Report:
+    def slow(name: str, size: str, data: Path | None, only: list[str]) -> Report:
         report = Report(name, size, BARS[name])
         report.add("load_vs_pyarrow", 40.0)
         return report
@@ -36,6 +36,11 @@ def test_a_missed_gate_ends_with_status_1_only_when_strict(monkeypatch: pytest.M
     assert main(["load"]) == 0
     assert main(["load", "--strict"]) == 1
     assert main(["load", "--strict", "--size", "s"]) == 0
+
+
+def test_an_unknown_figure_is_answered_with_the_names(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["load", "--only", "speed"]) == 2
+    assert "`load` has no figure 'speed'; there are load_vs_pyarrow" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["storage", "triejoin", "load", "recursion"])
