@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-Columns = Sequence[NDArray[np.int64]]
+Columns = Sequence[NDArray[np.int64]] | NDArray[np.int64]
+"""A list of columns, or a matrix of columns × rows."""
 
 
 def as_matrix(columns: Columns, width: int) -> NDArray[np.int64]:

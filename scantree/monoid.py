@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 from weakref import WeakKeyDictionary
 
-from scantree.arena import Arena
+import numpy as np
+
+from scantree.arena import Arena, Words
 from scantree.page_kernels import BIRTH, REFERENCES
 
 Row = tuple[int, ...]
@@ -81,13 +83,20 @@ class PageCache(Generic[A]):
 class Monoid(Generic[A]):
     """`lift` makes an element of each row (its keys and values), `combine` is associative with `zero` neutral; it need not commute.
 
-    Both must be pure functions: their results are kept, per page, as long as the arena and this object live.
+    `lift_rows`, where given, is used in place of `lift`: it makes a₁ ⊕ … ⊕ aₘ of all rows of a page (m ≥ 1) at once, given its columns.
+    All must be pure functions: their results are kept, per page, as long as the arena and this object live.
     """
 
     zero: A
     lift: Callable[[Row], A]
     combine: Callable[[A, A], A]
+    lift_rows: Callable[[list[Words]], A] | None = None
     _caches: WeakKeyDictionary[Arena, PageCache[A]] = field(default_factory=WeakKeyDictionary, init=False, repr=False)
+
+    @staticmethod
+    def of_rows(zero: A, lift_rows: Callable[[list[Words]], A], combine: Callable[[A, A], A]) -> Monoid[A]:
+        """A monoid that lifts whole pages."""
+        return Monoid(zero, lambda row: lift_rows([np.array([word]) for word in row]), combine, lift_rows)
 
     def cache(self, arena: Arena) -> PageCache[A]:
         """What was combined so far of the pages of an arena."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from scantree.jit import compiled, load
 from scantree.page_kernels import ENTRIES, KEYS, index_column, leaf_column
-from scantree.seek_kernels import SLOT_MASK, child_for, compare_leaf_row, leaf_at, next_leaf, window_end
+from scantree.seek_kernels import END, SLOT_MASK, child_for, compare_leaf_row, leaf_at, lower_bound, next_leaf, window_end
 
 
 @compiled
@@ -79,3 +79,54 @@ def look_up(memory, root, height, layout, key, found, values):
         if leaf != 0:
             for i in range(values.shape[0]):
                 values[i, row] = memory[leaf_column(leaf, keys + i) + slot]
+
+
+@compiled
+def first_with(memory, root, height, layout, prefix, row):
+    """(leaf, slot, pages opened) of the first row that begins with column `row` of `prefix` (shape p × n, p ≤ keys), leaf 0 without one."""
+    pages = height + 1
+    position = lower_bound(memory, root, height, layout, prefix, row)
+    if position == END:
+        return 0, 0, pages
+    leaf = leaf_at(memory, root, height, position)
+    slot = position & SLOT_MASK
+    if compare_leaf_row(memory, leaf, slot, prefix.shape[0], prefix, row) != 0:
+        leaf = 0
+    return leaf, slot, 2 * pages
+
+
+@compiled
+def last_with(memory, root, height, prefix, row):
+    """As `first_with`, of the last such row."""
+    width = prefix.shape[0]
+    page = root
+    for _ in range(height):
+        page = load(memory, index_column(page, 0) + child_for(memory, page, width, prefix, row))
+    low = 0
+    high = memory[page + ENTRIES]
+    while low < high:
+        middle = (low + high) >> 1
+        if compare_leaf_row(memory, page, middle, width, prefix, row) <= 0:
+            low = middle + 1
+        else:
+            high = middle
+    if low == 0 or compare_leaf_row(memory, page, low - 1, width, prefix, row) != 0:
+        return 0, 0, height + 1
+    return page, low - 1, height + 1
+
+
+@compiled
+def read_edges(memory, root, height, layout, prefix, last, found, out):
+    """For each column of `prefix` the first (or last) row that begins with it: found[i], and the row into `out`. The pages opened."""
+    total = 0
+    for i in range(prefix.shape[1]):
+        if last:
+            leaf, slot, pages = last_with(memory, root, height, prefix, i)
+        else:
+            leaf, slot, pages = first_with(memory, root, height, layout, prefix, i)
+        total += pages
+        found[i] = leaf != 0
+        if leaf != 0:
+            for column in range(out.shape[0]):
+                out[column, i] = load(memory, leaf_column(leaf, column) + slot)
+    return total

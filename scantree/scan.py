@@ -51,7 +51,10 @@ class _Folder(Generic[A]):
         return self.memory[base + first : base + last].tolist()
 
     def _rows(self, leaf: int, first: int, last: int) -> A:
-        columns = [self._words(leaf_column(leaf, column), first, last) for column in range(self.width)]
+        bases = [leaf_column(leaf, column) for column in range(self.width)]
+        if self.monoid.lift_rows is not None:
+            return self.monoid.lift_rows([self.memory[base + first : base + last] for base in bases])
+        columns = [self._words(base, first, last) for base in bases]
         return self.monoid.fold([self.monoid.lift(row) for row in zip(*columns, strict=True)])
 
     def whole(self, page: int) -> A:

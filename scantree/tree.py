@@ -25,7 +25,7 @@ from scantree.diff_kernels import diff
 from scantree.layout import load_fill, make_layout, words_to_change, words_to_load
 from scantree.monoid import COUNT, Aggregate, Monoid
 from scantree.page_kernels import MAX_HEIGHT, PAGE_FAN, PAGE_ROWS, REFERENCES, WORDS_IN_USE, discard
-from scantree.read_kernels import look_up, read_ranks, read_rows
+from scantree.read_kernels import look_up, read_edges, read_ranks, read_rows
 from scantree.scan import scan_column, scan_monoid
 from scantree.seek_kernels import END, lower_bound, rank
 
@@ -166,6 +166,17 @@ class Tree:
         out = np.empty((self.key_width + self.value_width, 1), np.int64)
         read_rows(self.arena.memory, self.root, self.height, position, position + 1, out)
         return tuple(out[:, 0].tolist())
+
+    def edge_rows(self, prefixes: Columns, *, last: bool = False) -> tuple[NDArray[np.bool_], list[Words], int]:
+        """For each key prefix the first row (or the last) that begins with it: whether there is one, its columns, and the pages opened.
+
+        `prefixes` are columns, or a matrix of columns × rows, which may have no columns: the first row of all. O(log n) each.
+        """
+        prefix = as_matrix(prefixes, len(prefixes))
+        found = np.zeros(prefix.shape[1], np.bool_)
+        out = np.zeros((self.key_width + self.value_width, prefix.shape[1]), np.int64)
+        pages = read_edges(self.arena.memory, self.root, self.height, self.layout, prefix, last, found, out) if self.root else 0
+        return found, list(out), int(pages)
 
     def lookup(self, keys: Columns) -> tuple[NDArray[np.bool_], list[Words]]:
         """For each key tuple: whether it is there, and its values (0 where it is not). O(log n) each, in any order."""

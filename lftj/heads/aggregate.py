@@ -23,15 +23,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from lftj.dictionary import Dictionary
-from lftj.errors import ValueRangeError
 from lftj.heads.concatenation import grouped_concatenations
 from lftj.heads.extreme import grouped_extremes
-from lftj.heads.float_sum import grouped_sums, status_message
-from lftj.heads.integer_sum import Totals, grouped_totals, means
+from lftj.heads.float_sum import float_means, grouped_sums, published_float_sums
+from lftj.heads.integer_sum import Totals, grouped_totals, means, published_sums
 from lftj.heads.support import group_sizes
 from lftj.heads.user import UserAggregate, grouped_folds
-from lftj.heads.values import decoded
-from lftj.types import Type, codes_to_floats, floats_to_codes
+from lftj.heads.values import group_name
+from lftj.types import Type, floats_to_codes
 from scantree.rows import equal_runs, is_sorted, sort_with
 
 
@@ -64,14 +63,7 @@ class _Groups:
 
     def name(self, group: int) -> str:
         """How messages call a group, by its values."""
-        if not self.columns:
-            return "over all rows"
-        codes = [column[group : group + 1] for column in self.columns]
-        if len(self.types) == len(codes):
-            values = [decoded(code, type, self.dictionary)[0] for code, type in zip(codes, self.types, strict=True)]
-        else:
-            values = [int(code[0]) for code in codes]
-        return f"for the group ({', '.join(map(repr, values))})"
+        return group_name([column[group : group + 1] for column in self.columns], self.types, self.dictionary)
 
 
 def aggregate(
@@ -134,32 +126,18 @@ def _totals(call: AggregateCall, groups: _Groups) -> Totals:
 
 
 def _float_sums(call: AggregateCall, groups: _Groups) -> np.ndarray:
-    sums, status = grouped_sums(groups.args(call)[0], groups.counts, groups.starts)
-    for group in np.flatnonzero(status)[:1].tolist():
-        raise ValueRangeError(f"{call.function} {groups.name(group)}: {status_message(int(status[group]))}")
-    return sums
+    return published_float_sums(*grouped_sums(groups.args(call)[0], groups.counts, groups.starts), call.function, groups.name)
 
 
 def _sum(call: AggregateCall, groups: _Groups) -> np.ndarray:
     if call.types[0].name == "float":
         return _float_sums(call, groups)
-    totals = _totals(call, groups)
-    sums = totals.int64()
-    outside = ~totals.fitting()
-    if call.result.precision is not None:
-        limit = 10**call.result.precision
-        outside |= (sums <= -limit) | (sums >= limit)
-    for group in np.flatnonzero(outside)[:1].tolist():
-        exact, scale = totals.exact(group), call.result.scale or 0
-        shown = f"{exact}e-{scale}" if scale else f"{exact}"
-        hint = "sum to_float(…) of it, which rounds, or make the groups smaller"
-        raise ValueRangeError(f"sum {groups.name(group)} is {shown}, outside the range of {call.result}", hint=hint)
-    return sums
+    return published_sums(_totals(call, groups), call.result, groups.name)
 
 
 def _mean(call: AggregateCall, groups: _Groups) -> np.ndarray:
     if call.types[0].name == "float":
-        return floats_to_codes(codes_to_floats(_float_sums(call, groups)) / groups.sizes.astype(np.float64))
+        return float_means(_float_sums(call, groups), groups.sizes)
     return floats_to_codes(means(_totals(call, groups), groups.sizes, call.types[0].scale or 0))
 
 

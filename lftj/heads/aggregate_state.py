@@ -1,70 +1,156 @@
-"""State of an aggregated head, kept as its rows of assignments; groups are computed anew at each change."""
+"""The kept state of an aggregated head: its groups, and what each function needs to follow inserts and erases [LFTJ-IVM 2.3].
+
+A state never changes: `update` makes the next one and leaves this one as it is, so a commit that fails has nothing to undo. After every
+update the head rows are, bit for bit, those that `aggregate` computes from all assignments.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
-from lftj.heads.aggregate import AggregateCall, aggregate
-from lftj.program.normal_form import AggregateTerm, NormalRule, Ref
-from lftj.storage.delta import Delta
-from scantree import Tree
-from scantree.rows import difference, sort_and_count, sort_rows
+from lftj.dictionary import Dictionary
+from lftj.heads.aggregate_plan import AggregatePlan, plan_aggregates
+from lftj.heads.aggregate_shape import AggregateShape, Surroundings
+from lftj.heads.changes import divided, net_changes
+from lftj.heads.kept import GroupChange, Kept, Work
+from lftj.heads.support import too_many
+from lftj.heads.text_order import TextOrder
+from lftj.heads.user import UserAggregate
+from lftj.storage.delta import Columns, Delta, no_rows
+from scantree import Arena, Tree
+from scantree.rows import sort_rows
 
 
-@dataclass
-class AggregateShape:
-    rule: NormalRule
-    needed: tuple
-
-    @staticmethod
-    def of(rule):
-        g = [t.variable for t in rule.head if isinstance(t, Ref)]
-        a = [x.variable for t in rule.head if isinstance(t, AggregateTerm) for x in t.args]
-        return AggregateShape(rule, tuple(dict.fromkeys([*g, *a])))
-
-    def result(self, columns, counts, dictionary, user):
-        rule = self.rule
-        needed = self.needed
-        group = [t.variable for t in rule.head if isinstance(t, Ref)]
-        terms = [t for t in rule.head if isinstance(t, AggregateTerm)]
-        place = {v: columns[i] for i, v in enumerate(needed)}
-        types = [v.type for v in rule.variables]
-        calls = [AggregateCall(t.function, [place[a.variable] for a in t.args], [types[a.variable] for a in t.args], t.type) for t in terms]
-        groups, results = aggregate([place[v] for v in group], calls, counts, dictionary, user, group_types=[types[v] for v in group])
-        gi, ri = iter(groups), iter(results)
-        return sort_rows([next(ri) if isinstance(t, AggregateTerm) else next(gi) for t in rule.head])
-
-
+@dataclass(frozen=True, slots=True)
 class AggregateState:
-    def __init__(self, shape, tree):
-        self.shape = shape
-        self.tree = tree
+    """One version. `groups` is keyed by the group (one column of zeros without group columns) and holds what `plan` says; `kept` are the
+    states behind the functions; `order` labels the texts that stand in order; `steps` counts the tree pages that the last update opened."""
+
+    shape: AggregateShape
+    surroundings: Surroundings
+    plan: AggregatePlan
+    groups: Tree
+    kept: tuple[Kept, ...]
+    order: TextOrder | None
+    steps: int = 0
+
+    # ── making ────────────────────────────────────────────────────────────────────────────────────────────────────────
+    @staticmethod
+    def empty(
+        arena: Arena, shape: AggregateShape, dictionary: Dictionary, user: Mapping[str, UserAggregate] | None = None
+    ) -> AggregateState:
+        """The state of a head without assignments."""
+        surroundings = Surroundings(dictionary, user or {})
+        plan = plan_aggregates(shape, arena, surroundings)
+        order = TextOrder.of(arena, dictionary, np.empty(0, np.int64)) if plan.texts else None
+        return AggregateState(shape, surroundings, plan, Tree.empty(arena, max(1, shape.width), plan.width), plan.kept, order)
 
     @staticmethod
-    def build(arena, shape, columns, counts, dictionary, user):
-        w = len(shape.needed)
-        cols, counts = sort_and_count(columns or [np.zeros(len(counts), np.int64)], counts)
-        tree = Tree.build(arena, cols, [counts]) if len(counts) else Tree.empty(arena, len(cols), 1)
-        return AggregateState(shape, tree), shape.result(cols if w else [], counts, dictionary, user)
+    def build(
+        arena: Arena,
+        shape: AggregateShape,
+        columns: Sequence[np.ndarray],
+        counts: np.ndarray,
+        dictionary: Dictionary,
+        user: Mapping[str, UserAggregate] | None = None,
+    ) -> tuple[AggregateState, Columns]:
+        """The state of these assignments, and the head rows, sorted.
 
-    def rows(self, d, u):
-        *cols, counts = self.tree.columns()
-        return self.shape.result(cols if self.shape.needed else [], counts, d, u)
+        `columns` are those of `shape.needed`, rows in any order, repeated or not; row i stands for `counts[i]` ≥ 1 assignments. O(n log n).
+        ValueRangeError names the group whose result leaves its type.
+        """
+        state, delta = AggregateState.empty(arena, shape, dictionary, user).update(columns, counts)
+        return state, delta.inserts
 
-    def update(self, columns, signed, d, u):
-        rows, change = sort_and_count(columns or [np.zeros(len(signed), np.int64)], signed)
-        _, (had,) = self.tree.lookup(rows)
-        after = had + change
-        up = after > 0
-        gone = after == 0
-        t = self.tree.apply([*(c[up] for c in rows), after[up]], [c[gone] for c in rows])
-        new = AggregateState(self.shape, t)
-        a = self.rows(d, u)
-        b = new.rows(d, u)
-        return new, Delta(difference(b, a), difference(a, b))
+    # ── change ────────────────────────────────────────────────────────────────────────────────────────────────────────
+    def update(self, columns: Sequence[np.ndarray], signed: np.ndarray) -> tuple[AggregateState, Delta]:
+        """The state after signed assignments (rows as in `build`, lost ones with negative counts), and the change of the head rows.
+
+        O(log n) a row, and what the results take to compute: a concatenation is as long as it is. ValueRangeError as in `build`.
+        """
+        rows, net = net_changes(columns, signed)
+        if not len(net):
+            return self, Delta(no_rows(len(self.shape.head)), no_rows(len(self.shape.head)))
+        change, found = self._change(rows, net)
+        advances = [state.advanced(change) for state in self.kept]
+        results = [
+            change.sizes if server is None else advances[server].results(call)
+            for call, server in zip(self.shape.calls, self.plan.server, strict=True)
+        ]
+        stored = [result for result, server in zip(results, self.plan.server, strict=True) if server is not None]
+        values = [change.sizes, *stored, *(column for advance in advances for column in advance.columns)]
+        groups = self._written(change, found, values)
+        state = replace(self, groups=groups, kept=tuple(a.state for a in advances), order=change.order, steps=change.work.pages)
+        return state, self._head_change(change, found, results)
+
+    def _change(self, rows: np.ndarray, net: np.ndarray) -> tuple[GroupChange, np.ndarray]:
+        """A net change by groups, and which of these there were before."""
+        width = self.shape.width
+        starts, moved = divided(rows, net, width)
+        groups = rows[:width].take(starts, axis=1) if width else np.zeros((1, 1), np.int64)
+        found, before = self.groups.lookup(groups)
+        sizes = before[0] + moved
+        if sizes.min() < 0:
+            if moved[int(np.argmin(sizes))] > 0:
+                raise too_many()
+            raise AssertionError("more assignments were erased than had been inserted")
+        work = Work()
+        work.count(self.groups, 2 * len(sizes))
+        order = self.order and self.order.admitting(self._texts(rows))
+        name = partial(self.shape.name, list(groups), self.surroundings.dictionary)
+        return GroupChange(rows, net, starts, groups, before, sizes, not len(self.groups), order, name, work), found
+
+    def _texts(self, rows: np.ndarray) -> np.ndarray:
+        """The codes of all texts among rows that are to stand in order."""
+        return np.concatenate([rows[column] for column in self.plan.texts])
+
+    def _written(self, change: GroupChange, found: np.ndarray, values: Sequence[np.ndarray]) -> Tree:
+        """The groups after a change."""
+        rows = np.stack([*change.groups, *values])
+        alive = change.sizes > 0
+        if alive.all():
+            return self.groups.apply(rows)
+        return self.groups.apply(rows[:, alive], change.groups[:, ~alive & found])
+
+    def _head_change(self, change: GroupChange, found: np.ndarray, results: Sequence[np.ndarray]) -> Delta:
+        """The head rows of affected groups that come and go."""
+        before = [change.before[column] for column in self.plan.published]
+        differs = np.zeros(len(found), np.bool_)
+        for old, new in zip(before, results, strict=True):
+            differs |= old != new
+        alive = change.sizes > 0
+        groups = list(change.groups)
+        inserts = self._head_rows(groups, results, alive & (differs | ~found))
+        return Delta(inserts, self._head_rows(groups, before, found & (differs | ~alive)))
+
+    def _head_rows(self, groups: Sequence[np.ndarray], results: Sequence[np.ndarray], which: np.ndarray) -> Columns:
+        rows = self.shape.head_rows([column[which] for column in groups], [column[which] for column in results])
+        return rows if self.shape.leads else sort_rows(rows)
+
+    # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    def rows(self) -> Columns:
+        """The head rows, sorted. O(n)."""
+        columns = self.groups.columns()
+        values = columns[self.groups.key_width :]
+        return sort_rows(self.shape.head_rows(columns, [values[column] for column in self.plan.published]))
+
+    def sizes(self) -> tuple[Columns, np.ndarray]:
+        """The group columns, sorted, and η of each group. O(n)."""
+        columns = self.groups.columns()
+        return columns[: self.shape.width], columns[self.groups.key_width]
 
     @property
-    def memory(self):
-        return {"a": len(self.tree) * 8}
+    def memory(self) -> Mapping[str, int]:
+        """Bytes by what they are kept for, without the pages' free room."""
+        found = {"groups": 8 * len(self.groups) * (self.groups.key_width + self.groups.value_width)}
+        for state in self.kept:
+            for name, size in state.memory.items():
+                found[name] = found.get(name, 0) + size
+        return found | ({"order of texts": self.order.memory} if self.order is not None else {})

@@ -42,11 +42,12 @@ def grouped_concatenations(
     texts = decoded(text.take(order), STR, dictionary)
     separators = decoded(rest[0].take(order), STR, dictionary) if rest else [""] * len(order)
     ends = np.cumsum(np.add.reduceat(counts, starts)).tolist()
-    joined = [_join(texts[first:last], separators[first:last]) for first, last in pairwise([0, *ends])]
-    return dictionary.encode(joined)
+    results = [joined(texts[first:last], separators[first:last]) for first, last in pairwise([0, *ends])]
+    return dictionary.encode(results)
 
 
-def _join(texts: list[str], separators: list[str]) -> str:
+def joined(texts: list[str], separators: list[str]) -> str:
+    """Texts, some, with its own separator before each but the first."""
     if len(set(separators)) == 1:
         return separators[0].join(texts)
     return texts[0] + "".join(separator + text for separator, text in zip(separators[1:], texts[1:], strict=True))

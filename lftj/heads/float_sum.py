@@ -15,12 +15,23 @@ A state takes 288 bytes, `compact` usually 32 to 48.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 
 from lftj.errors import ValueRangeError
-from lftj.heads.float_sum_kernels import EXACT, OVERFLOW, STATE_WORDS, WORDS, merge_states, round_states, runs_to_states, sum_runs
+from lftj.heads.float_sum_kernels import (
+    EXACT,
+    OVERFLOW,
+    STATE_WORDS,
+    WORDS,
+    advance_states,
+    merge_states,
+    round_states,
+    runs_to_states,
+    sum_runs,
+)
+from lftj.types import codes_to_floats, floats_to_codes
 
 _UNIT = 1074
 """The total counts units of 2⁻¹⁰⁷⁴."""
@@ -146,6 +157,18 @@ def grouped_sums(codes: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> t
     return sums, status
 
 
+def published_float_sums(sums: np.ndarray, status: np.ndarray, function: str, name: Callable[[int], str]) -> np.ndarray:
+    """The sums, if each is EXACT; else ValueRangeError for the first that is not, whose group `name` knows how to call."""
+    for group in np.flatnonzero(status)[:1].tolist():
+        raise ValueRangeError(f"{function} {name(group)}: {status_message(int(status[group]))}")
+    return sums
+
+
+def float_means(sums: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Codes of sums, given as codes, over sizes."""
+    return floats_to_codes(codes_to_floats(sums) / sizes.astype(np.float64))
+
+
 def grouped_states(codes: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """The exact state of each run, one row of STATE_WORDS each. Negative counts subtract, so a delta is a state like any other."""
     states = np.empty((len(starts), STATE_WORDS), dtype=np.int64)
@@ -158,6 +181,15 @@ def merged(states: np.ndarray, others: np.ndarray) -> np.ndarray:
     result = states.copy()
     merge_states(result, others)
     return result
+
+
+def advanced(states: np.ndarray, codes: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """States after the runs of a change (as of `grouped_states`), codes of their correctly rounded values, and a status for each."""
+    result = states.copy()
+    sums = np.empty(len(states), dtype=np.int64)
+    status = np.empty(len(states), dtype=np.int64)
+    advance_states(result, codes, counts, starts, sums, status)
+    return result, sums, status
 
 
 def rounded(states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

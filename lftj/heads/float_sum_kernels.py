@@ -230,3 +230,19 @@ def round_states(states: np.ndarray, sums: np.ndarray, status: np.ndarray) -> No
     for row in range(states.shape[0]):
         _add_state(states[row], limbs, infinite)
         sums[row], status[row] = _publish(limbs, 0, 2 * WORDS, infinite)
+
+
+@compiled
+def advance_states(
+    states: np.ndarray, codes: np.ndarray, counts: np.ndarray, starts: np.ndarray, sums: np.ndarray, status: np.ndarray
+) -> None:
+    """Add to each state, in place, a run of rows, and round it: `merge_states`, `runs_to_states` and `round_states` in one."""
+    limbs = np.zeros(LIMBS, dtype=np.int64)
+    infinite = np.zeros(2, dtype=np.int64)
+    for run in range(starts.shape[0]):
+        end = starts[run + 1] if run + 1 < starts.shape[0] else codes.shape[0]
+        _add_state(states[run], limbs, infinite)
+        _accumulate(codes, counts, starts[run], end, limbs, infinite)
+        _store_state(limbs, infinite, states[run])
+        _add_state(states[run], limbs, infinite)
+        sums[run], status[run] = _publish(limbs, 0, 2 * WORDS, infinite)

@@ -9,14 +9,19 @@ a wrap. A mean is the exact total over n, rounded once, as Python divides intege
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from lftj.heads.integer_sum_kernels import total_runs
+from lftj.errors import ValueRangeError
+from lftj.heads.integer_sum_kernels import merge_totals, total_runs
+from lftj.types import Type
 
 _INT64_MIN = -(2**63)
 _EXACT_FLOAT = 2**53
+_FEW = 8
+"""Up to so many totals Python's own integers are faster than NumPy's passes."""
 
 
 class Totals(NamedTuple):
@@ -39,9 +44,9 @@ class Totals(NamedTuple):
 
     def merged(self, other: Totals) -> Totals:
         """Total by total the sum of two: how a delta is applied and partitions are put together."""
-        carry = self.low > (2**63 - 1) - other.low
-        low = np.where(carry, (self.low + _INT64_MIN) + other.low, self.low + np.where(carry, 0, other.low))
-        return Totals(self.high + other.high + carry, low)
+        total = Totals(self.high.copy(), self.low.copy())
+        merge_totals(*total, *other)
+        return total
 
 
 def grouped_totals(values: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> Totals:
@@ -55,9 +60,33 @@ def grouped_totals(values: np.ndarray, counts: np.ndarray, starts: np.ndarray) -
 def means(totals: Totals, sizes: np.ndarray, scale: int = 0) -> np.ndarray:
     """float64 of each total over `sizes` · 10^scale, correctly rounded. Vectorised while both sides are exact as floats."""
     unit = 10**scale
+    if len(sizes) <= _FEW:
+        return np.array([totals.exact(group) / (int(sizes[group]) * unit) for group in range(len(sizes))], dtype=np.float64)
     whole = totals.int64()
     simple = totals.fitting() & (np.abs(whole) <= _EXACT_FLOAT) & (whole != _INT64_MIN) & (sizes <= _EXACT_FLOAT // unit)
     results = whole.astype(np.float64) / (np.where(simple, sizes, 1) * unit).astype(np.float64)
     for group in np.flatnonzero(~simple).tolist():
         results[group] = totals.exact(group) / (int(sizes[group]) * unit)
     return results
+
+
+def published_sums(totals: Totals, result: Type, name: Callable[[int], str]) -> np.ndarray:
+    """The totals as codes of their type. ValueRangeError for the first that leaves it; `name` is what messages call its group."""
+    low, high = _INT64_MIN, -_INT64_MIN - 1
+    if result.precision is not None:
+        high = 10**result.precision - 1
+        low = -high
+    for group in _outside(totals, low, high)[:1]:
+        exact, scale = totals.exact(group), result.scale or 0
+        shown = f"{exact}e-{scale}" if scale else f"{exact}"
+        hint = "sum to_float(…) of it, which rounds, or make the groups smaller"
+        raise ValueRangeError(f"sum {name(group)} is {shown}, outside the range of {result}", hint=hint)
+    return totals.int64()
+
+
+def _outside(totals: Totals, low: int, high: int) -> list[int]:
+    """Which totals are not in [low, high], int64 bounds."""
+    if len(totals.high) <= _FEW:
+        return [group for group in range(len(totals.high)) if not low <= totals.exact(group) <= high]
+    sums = totals.int64()
+    return np.flatnonzero(~totals.fitting() | (sums < low) | (sums > high)).tolist()

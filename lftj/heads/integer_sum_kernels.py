@@ -11,6 +11,7 @@ DIGITS = 6
 
 _BITS = 31
 _MASK = (1 << _BITS) - 1
+_INT64_MAX = 2**63 - 1
 _PATIENCE = 1 << 26
 """Additions that may pass before waiting carries could overflow a digit."""
 
@@ -57,3 +58,13 @@ def total_runs(values: np.ndarray, counts: np.ndarray, starts: np.ndarray, high:
         _carry(digits)
         low[run] = digits[0] | (digits[1] << _BITS) | ((digits[2] & 1) << (2 * _BITS))
         high[run] = (digits[2] >> 1) + (digits[3] << (_BITS - 1)) + (digits[4] << (2 * _BITS - 1))
+
+
+@compiled
+def merge_totals(high: np.ndarray, low: np.ndarray, other_high: np.ndarray, other_low: np.ndarray) -> None:
+    """Add to each total (see `total_runs`) another."""
+    for run in range(high.shape[0]):
+        room = _INT64_MAX - other_low[run]
+        carry = low[run] > room
+        low[run] = low[run] - room - 1 if carry else low[run] + other_low[run]
+        high[run] += other_high[run] + (1 if carry else 0)

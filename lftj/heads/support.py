@@ -23,7 +23,7 @@ def support_counts(columns: Sequence[np.ndarray], counts: np.ndarray) -> tuple[l
     try:
         return sort_and_count(columns, counts)
     except OverflowError:
-        raise _too_many() from None
+        raise too_many() from None
 
 
 def group_sizes(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
@@ -31,10 +31,11 @@ def group_sizes(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
     try:
         return sum_runs(counts, starts)
     except OverflowError:
-        raise _too_many() from None
+        raise too_many() from None
 
 
-def _too_many() -> ValueRangeError:
+def too_many() -> ValueRangeError:
+    """The error of a support count that leaves int64."""
     hint = "the rule multiplies unrelated atoms: join them, or project each first"
     return ValueRangeError("a head row is derived in 2⁶³ ways or more", hint=hint)
 

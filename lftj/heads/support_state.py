@@ -1,33 +1,72 @@
-"""Support counts between commits."""
+"""The kept state of a projecting head: every row with its support count, in a scan tree [LFTJ-IVM 2.2].
+
+A state never changes: `update` makes the next one and leaves this one as it is, so a commit that fails has nothing to undo.
+"""
 
 from __future__ import annotations
 
-from lftj.storage.delta import Delta
-from scantree import Tree
-from scantree.rows import sort_and_count
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lftj.heads.changes import Settled, net_changes, settled
+from lftj.storage.delta import Columns, Delta
+from scantree import Arena, Tree
 
 
+@dataclass(frozen=True, slots=True)
 class SupportState:
-    def __init__(self, tree):
-        self.tree = tree
+    """Rows and how many assignments support each. `tree` is keyed by the row and holds the count; a nullary head has one column of
+    zeros."""
+
+    tree: Tree
 
     @staticmethod
-    def build(arena, columns, counts):
-        if not len(counts):
-            return SupportState(Tree.empty(arena, len(columns), 1))
-        return SupportState(Tree.build(arena, columns, [counts]))
+    def build(arena: Arena, columns: Sequence[np.ndarray], counts: np.ndarray) -> SupportState:
+        """The state of sorted distinct rows with counts > 0, as `support_counts` gives them (not checked). O(n).
 
-    def update(self, columns, signed):
-        rows, change = sort_and_count(columns, signed)
-        _, (had,) = self.tree.lookup(rows)
-        after = had + change
-        assert (after >= 0).all()
-        up = (after > 0) & (change != 0)
-        gone = (had > 0) & (after == 0)
-        new = (had == 0) & (after > 0)
-        t = self.tree.apply([*(c[up] for c in rows), after[up]], [c[gone] for c in rows])
-        return SupportState(t), Delta([c[new] for c in rows], [c[gone] for c in rows])
+        `columns` are those of the head, one of zeros for a nullary one.
+        """
+        if not len(counts):
+            return SupportState.empty(arena, len(columns))
+        return SupportState(Tree.build(arena, columns or [np.zeros(len(counts), np.int64)], [counts]))
+
+    @staticmethod
+    def empty(arena: Arena, width: int) -> SupportState:
+        """The state of a head of this many columns that no assignment supports yet."""
+        return SupportState(Tree.empty(arena, max(1, width), 1))
+
+    def update(self, columns: Sequence[np.ndarray], signed: np.ndarray) -> tuple[SupportState, Delta]:
+        """The state after signed assignments, rows in any order, repeated or not; and the rows that appear and vanish. O(δ log n).
+
+        ValueRangeError when a count leaves int64; AssertionError when more is taken away than there was.
+        """
+        rows, net = net_changes(columns, signed)
+        if not len(net):
+            return self, Delta.empty(self.tree.key_width)
+        state, change = self.moved(rows, net)
+        return state, Delta(list(change.fresh), list(change.gone))
+
+    def moved(self, rows: np.ndarray, net: np.ndarray) -> tuple[SupportState, Settled]:
+        """As `update`, for what `net_changes` made of a change."""
+        change = settled(rows, net, self.tree.lookup(rows)[1][0])
+        return SupportState(self.tree.apply(change.written, change.gone)), change
+
+    # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    def __len__(self) -> int:
+        return len(self.tree)
+
+    def counts(self) -> tuple[Columns, np.ndarray]:
+        """The rows, sorted, and the support count of each. O(n)."""
+        *columns, counts = self.tree.columns()
+        return columns, counts
+
+    def rows(self) -> Columns:
+        """The rows, sorted. O(n)."""
+        return self.counts()[0]
 
     @property
-    def memory(self):
-        return len(self.tree) * 8 * (self.tree.key_width + 1)
+    def memory(self) -> int:
+        """Bytes of the rows and counts, without the pages' free room."""
+        return 8 * len(self.tree) * (self.tree.key_width + 1)

@@ -69,6 +69,10 @@ class UserAggregate:
         """The value that is published for a state."""
         return state if self.finish is None else self.finish(state)
 
+    def note(self, problem: Exception, group: str) -> None:
+        """Add to what a user's function raised a note that says where; `group` is how messages call the group."""
+        problem.add_note(f"in the user aggregate {self.name}, {group}")
+
 
 def grouped_folds(
     aggregate: UserAggregate,
@@ -95,6 +99,6 @@ def grouped_folds(
             value = aggregate.result(aggregate.fold(rows[first:last], times[first:last]))
             codes[group] = encode_scalar(result, value, dictionary)
         except Exception as problem:
-            problem.add_note(f"in the user aggregate {aggregate.name}, {name(group)}")
+            aggregate.note(problem, name(group))
             raise
     return codes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -46,3 +47,14 @@ def decoded(codes: np.ndarray, type: Type, dictionary: Dictionary) -> list[Any]:
     if type.name == "str":
         return dictionary.decode(codes).to_pylist()
     return [decode_scalar(type, code, dictionary) for code in codes.tolist()]
+
+
+def group_name(codes: Sequence[np.ndarray], types: Sequence[Type], dictionary: Dictionary) -> str:
+    """How messages call a group, by its values; `codes` are one-element columns, as codes when their types are not known."""
+    if not codes:
+        return "over all rows"
+    if len(types) == len(codes):
+        values = [decoded(code, type, dictionary)[0] for code, type in zip(codes, types, strict=True)]
+    else:
+        values = [int(code[0]) for code in codes]
+    return f"for the group ({', '.join(map(repr, values))})"

@@ -150,3 +150,16 @@ def test_an_aggregate_that_the_tree_does_not_keep_is_refused() -> None:
     tree = Tree.build(Arena(), [np.arange(9)], aggregates=[("min", 0)])
     with pytest.raises(ValueError, match=r"keeps no max of column 0; build it with aggregates=\[\('max', 0\)\]"):
         tree.scan(max_of(0))
+
+
+@given(st.integers(0, 60), st.integers(0, 60), st.integers(0, 60), st.sampled_from([(4, 4), (6, 5)]))
+def test_a_monoid_may_lift_whole_pages(count: int, low: int, high: int, pages: tuple[int, int]) -> None:
+    def lift_rows(columns: list[np.ndarray]) -> str:
+        assert [len(column) > 0 for column in columns] == [True, True]
+        return "".join(map(text_of, rows_of(columns)))
+
+    tree = Shape(1, 1, *pages).build(Arena(reserve_bytes=1 << 28), [(i, i) for i in range(count)])
+    monoid = Monoid.of_rows("", lift_rows, lambda a, b: a + b)
+    assert monoid.lift((5, 6)) == "5;"
+    for bounds in ((None, None), ((low,), None), (None, (high,)), ((low,), (high,))):
+        assert tree.scan(monoid, *bounds) == "".join(map(text_of, rows_of(tree.range(*bounds))))

@@ -1,0 +1,110 @@
+"""Which states an aggregated head keeps, and which of them serves which call: as few as possible.
+
+The groups' tree holds per group η, then the published result of every call but `count`, then what exact integer totals keep there.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lftj.heads.aggregate_shape import AggregateShape, CallShape, Surroundings
+from lftj.heads.float_totals import FloatTotals
+from lftj.heads.kept import Kept
+from lftj.heads.ordered_rows import OrderedRows, ordered_args
+from lftj.heads.scans import Concatenation, Fold, Scan
+from lftj.heads.totals_state import IntegerTotals
+from lftj.heads.user_totals import UserTotals
+from lftj.types import Type
+from scantree import Arena
+
+_KeptBy = dict[CallShape, Kept]
+
+
+@dataclass(frozen=True, slots=True)
+class AggregatePlan:
+    """`kept`: the states, empty; `server`: for each call the number of the one that serves it, None for `count`; `published`: for each
+    call the value column of the groups' tree with its result; `width`: how many value columns that tree has; `texts`: the columns of a
+    change that hold texts which stand in order."""
+
+    kept: tuple[Kept, ...]
+    server: tuple[int | None, ...]
+    published: tuple[int, ...]
+    width: int
+    texts: tuple[int, ...]
+
+
+def plan_aggregates(shape: AggregateShape, arena: Arena, surroundings: Surroundings) -> AggregatePlan:
+    """The states for a head. O(calls²)."""
+    published: list[int] = []
+    width = 1
+    for call in shape.calls:
+        published.append(0 if call.function == "count" else width)
+        width += call.function != "count"
+    serving: _KeptBy = {}
+    width = _plan_integer_totals(shape, published, width, serving)
+    _plan_float_totals(shape, arena, serving)
+    _plan_user_totals(shape, arena, surroundings, serving)
+    _plan_ordered_rows(shape, arena, surroundings, serving)
+    kept = list({id(state): state for state in serving.values()}.values())
+    places = {id(state): number for number, state in enumerate(kept)}
+    server = tuple(places[id(serving[call])] if call in serving else None for call in shape.calls)
+    ordered = {arg for state in kept if isinstance(state, OrderedRows) for arg in state.args}
+    texts = tuple(sorted(arg for arg in ordered if shape.types[arg].name == "str"))
+    return AggregatePlan(tuple(kept), server, tuple(published), width, texts)
+
+
+def _sums(shape: AggregateShape, *, of_floats: bool) -> dict[int, list[CallShape]]:
+    """The calls of sum and mean by their argument."""
+    calls: dict[int, list[CallShape]] = {}
+    for call in shape.calls:
+        if call.function in ("sum", "mean") and (call.types[0].name == "float") == of_floats:
+            calls.setdefault(call.args[0], []).append(call)
+    return calls
+
+
+def _plan_integer_totals(shape: AggregateShape, published: list[int], width: int, serving: _KeptBy) -> int:
+    for arg, calls in _sums(shape, of_floats=False).items():
+        sums = [published[shape.calls.index(call)] for call in calls if call.function == "sum"]
+        state = IntegerTotals(arg, sums[0] if sums else None, width)
+        width += 0 if sums else 2
+        serving.update(dict.fromkeys(calls, state))
+    return width
+
+
+def _plan_float_totals(shape: AggregateShape, arena: Arena, serving: _KeptBy) -> None:
+    for arg, calls in _sums(shape, of_floats=True).items():
+        serving.update(dict.fromkeys(calls, FloatTotals.empty(arena, arg, max(1, shape.width))))
+
+
+def _plan_user_totals(shape: AggregateShape, arena: Arena, surroundings: Surroundings, serving: _KeptBy) -> None:
+    for call in shape.calls:
+        aggregate = surroundings.user.get(call.function)
+        if aggregate is not None and aggregate.invertible:
+            serving[call] = UserTotals.empty(arena, call, aggregate, surroundings.dictionary, max(1, shape.width))
+
+
+def _plan_ordered_rows(shape: AggregateShape, arena: Arena, surroundings: Surroundings, serving: _KeptBy) -> None:
+    """One tree for each list of arguments, but none for the argument of a `min` or `max` with which another list begins."""
+    wanted: dict[tuple[int, ...], list[CallShape]] = {}
+    for call in shape.calls:
+        if call.function != "count" and call not in serving:
+            wanted.setdefault(ordered_args(call), []).append(call)
+    for args in list(wanted):
+        longer = next((other for other in wanted if other[:1] == args and other != args), None)
+        if longer is not None and all(call.function in ("min", "max") for call in wanted[args]):
+            wanted[longer] += wanted.pop(args)
+    for args, calls in wanted.items():
+        types = tuple(shape.types[arg] for arg in args)
+        empty = OrderedRows.empty(arena, shape.width, args, types, {})
+        scans = {call: _scan(call, empty, surroundings) for call in calls if call.function not in ("min", "max")}
+        state = OrderedRows.empty(arena, shape.width, args, types, scans)
+        serving.update(dict.fromkeys(calls, state))
+
+
+def _scan(call: CallShape, rows: OrderedRows, surroundings: Surroundings) -> Scan:
+    dictionary = surroundings.dictionary
+    places = [rows.code_column(rows.args.index(arg)) for arg in call.args]
+    if call.function != "concat":
+        types: list[Type] = list(call.types)
+        return Fold.of(dictionary, surroundings.user[call.function], places, types, call.result)
+    return Concatenation.of(dictionary, places[0], places[1] if len(places) > 1 else None)

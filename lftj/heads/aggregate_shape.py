@@ -1,0 +1,89 @@
+"""What an aggregated head asks for, by positions: the group, the calls, and where each head column comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lftj.dictionary import Dictionary
+from lftj.heads.aggregate import AggregateCall
+from lftj.heads.user import UserAggregate
+from lftj.heads.values import group_name
+from lftj.program.normal_form import AggregateTerm, NormalRule, Ref
+from lftj.types import Type
+
+
+@dataclass(frozen=True, slots=True)
+class CallShape:
+    """One aggregated head column: the function, the positions of its arguments among the columns, their types, the type of the result."""
+
+    function: str
+    args: tuple[int, ...]
+    types: tuple[Type, ...]
+    result: Type
+
+    def over(self, columns: Sequence[np.ndarray]) -> AggregateCall:
+        """The call on these columns, for `aggregate`."""
+        return AggregateCall(self.function, [columns[arg] for arg in self.args], list(self.types), self.result)
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateShape:
+    """The shape of a head. Its rows come in columns, one per needed variable: the distinct variables of the group, then the other
+    arguments.
+
+    `needed`: the rule's variables in the order of the columns; `types`: theirs; `width`: how many columns are the group; `group`: the
+    head's group columns as positions, repeated ones included; `calls`: the aggregated head columns; `head`: for each head column its place
+    in (group columns, results of the calls).
+    """
+
+    needed: tuple[int, ...]
+    types: tuple[Type, ...]
+    width: int
+    group: tuple[int, ...]
+    calls: tuple[CallShape, ...]
+    head: tuple[int, ...]
+
+    @staticmethod
+    def of(rule: NormalRule) -> AggregateShape:
+        """The shape of a rule's head, some term of which is an aggregate."""
+        group = [term.variable for term in rule.head if isinstance(term, Ref)]
+        terms = [term for term in rule.head if isinstance(term, AggregateTerm)]
+        needed = tuple(dict.fromkeys([*group, *(argument.variable for term in terms for argument in term.args)]))
+        types = tuple(rule.variables[variable].type for variable in needed)
+        place = {variable: position for position, variable in enumerate(needed)}
+        width = len(set(group))
+        calls = tuple(_call(term, place, types) for term in terms)
+        results = iter(range(width, width + len(calls)))
+        head = tuple(place[term.variable] if isinstance(term, Ref) else next(results) for term in rule.head)
+        return AggregateShape(needed, types, width, tuple(place[variable] for variable in group), calls, head)
+
+    @property
+    def leads(self) -> bool:
+        """Whether the head begins with the group columns as the state has them, so that rows in order of their group are in order."""
+        return self.head[: self.width] == tuple(range(self.width))
+
+    def head_rows(self, groups: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Head columns from group columns and results, in the order of the groups."""
+        columns = [*groups[: self.width], *results]
+        return [columns[place] for place in self.head]
+
+    def name(self, groups: Sequence[np.ndarray], dictionary: Dictionary, group: int) -> str:
+        """How messages call a group."""
+        codes = [groups[position][group : group + 1] for position in self.group]
+        return group_name(codes, [self.types[position] for position in self.group], dictionary)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What codes and names mean: the dictionary, and the users' aggregates."""
+
+    dictionary: Dictionary
+    user: Mapping[str, UserAggregate]
+
+
+def _call(term: AggregateTerm, place: Mapping[int, int], types: Sequence[Type]) -> CallShape:
+    args = tuple(place[argument.variable] for argument in term.args)
+    return CallShape(term.function, args, tuple(types[arg] for arg in args), term.type)

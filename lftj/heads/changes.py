@@ -1,0 +1,69 @@
+"""Changes on their way into the state of a head: signed assignments made net, and support counts brought forward."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from lftj.heads.changes_kernels import NEGATIVE, OVERFLOW, divide, net_few, settle
+from lftj.heads.support import support_counts, too_many
+from scantree.columns import as_matrix
+
+_FEW = 32
+"""Up to so many rows are sorted by insertion, in one compiled pass; a commit of one row mostly makes fewer."""
+
+
+class Settled(NamedTuple):
+    """What a change makes of rows with support counts, each a matrix of columns × rows, ascending.
+
+    `written`: the rows that are there afterwards, with their new counts in the last column; `gone`: those that are no longer there;
+    `fresh`: those that were not there before.
+    """
+
+    written: np.ndarray
+    gone: np.ndarray
+    fresh: np.ndarray
+
+
+def net_changes(columns: Sequence[np.ndarray], signed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct rows of a change, ascending, as a matrix of columns × rows, and the net count of each, none of them 0.
+
+    `signed` counts assignments, won ones positive and lost ones negative. No columns at all are taken as one of zeros.
+    """
+    rows = len(signed)
+    if rows > _FEW:
+        found, counts = support_counts(columns or [np.zeros(rows, np.int64)], signed)
+        left = np.flatnonzero(counts)
+        return as_matrix([column.take(left) for column in found], len(found)), counts.take(left)
+    given = as_matrix(columns, len(columns)) if columns else np.zeros((1, rows), np.int64)
+    net_rows = np.empty_like(given)
+    net = np.empty(rows, np.int64)
+    kept, status = net_few(given, np.asarray(signed, np.int64), net_rows, net)
+    if status == OVERFLOW:
+        raise too_many()
+    return (net_rows, net) if kept == rows else (np.ascontiguousarray(net_rows[:, :kept]), net[:kept])
+
+
+def divided(rows: np.ndarray, net: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
+    """Where each run of equal first `width` columns of a net change begins, and the sum of its counts. ValueRangeError beyond int64."""
+    starts = np.empty(len(net), np.int64)
+    moved = np.empty(len(net), np.int64)
+    runs, status = divide(rows, net, width, starts, moved)
+    if status == OVERFLOW:
+        raise too_many()
+    return starts[:runs], moved[:runs]
+
+
+def settled(rows: np.ndarray, net: np.ndarray, before: np.ndarray) -> Settled:
+    """What a net change (as of `net_changes`) makes of rows whose support counts were `before`. ValueRangeError beyond int64."""
+    width, count = rows.shape
+    written = np.empty((width + 1, count), np.int64)
+    gone = np.empty((width, count), np.int64)
+    fresh = np.empty((width, count), np.int64)
+    here, left, new, status = settle(rows, net, before, written, gone, fresh)
+    if status == OVERFLOW:
+        raise too_many()
+    assert status != NEGATIVE, "more assignments were erased than had been inserted"
+    return Settled(written[:, :here], gone[:, :left], fresh[:, :new])

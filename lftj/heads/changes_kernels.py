@@ -1,0 +1,110 @@
+"""Compiled passes over a change: which rows it nets to, and what that makes of their support counts. A change is small, mostly."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scantree.jit import compiled
+
+DONE, OVERFLOW, NEGATIVE = 0, 1, 2
+"""How it went: fine, a count left int64, or more was erased than there was."""
+
+
+@compiled
+def compare_rows(rows, i, j):
+    """−1, 0, 1 as column i of `rows` (shape width × n) is before, equal to or after column j."""
+    for column in range(rows.shape[0]):
+        if rows[column, i] != rows[column, j]:
+            return -1 if rows[column, i] < rows[column, j] else 1
+    return 0
+
+
+@compiled
+def sums_wrap(left, right, total):
+    """Whether left + right, which int64 arithmetic made `total`, is not their sum."""
+    return (left ^ total) & (right ^ total) < 0
+
+
+@compiled
+def net_few(rows, signed, net_rows, net):
+    """Sort few rows by insertion, add up the counts of equal ones, drop those that come to 0: (rows left, status). O(n² · width)."""
+    order = np.empty(signed.size, np.int64)
+    for i in range(signed.size):
+        at = i
+        while at > 0 and compare_rows(rows, order[at - 1], i) > 0:
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = i
+    kept = 0
+    status = DONE
+    i = 0
+    while i < order.size:
+        total = 0
+        first = order[i]
+        while i < order.size and compare_rows(rows, first, order[i]) == 0:
+            added = total + signed[order[i]]
+            if sums_wrap(total, signed[order[i]], added):
+                status = OVERFLOW
+            total = added
+            i += 1
+        if total != 0:
+            for column in range(rows.shape[0]):
+                net_rows[column, kept] = rows[column, first]
+            net[kept] = total
+            kept += 1
+    return kept, status
+
+
+@compiled
+def settle(rows, net, before, written, gone, fresh):
+    """The support counts after a net change of rows that had `before`: (rows written, rows gone, rows fresh, status).
+
+    `written` (shape width + 1 × n) gets the rows that are there afterwards with their counts, `gone` those that no longer are, `fresh`
+    those that were not before.
+    """
+    width = rows.shape[0]
+    here = 0
+    left = 0
+    new = 0
+    status = DONE
+    for i in range(net.size):
+        after = before[i] + net[i]
+        if sums_wrap(before[i], net[i], after):
+            status = OVERFLOW
+        elif after < 0:
+            status = NEGATIVE
+        for column in range(width):
+            if after == 0:
+                gone[column, left] = rows[column, i]
+            else:
+                written[column, here] = rows[column, i]
+                if before[i] == 0:
+                    fresh[column, new] = rows[column, i]
+        if after == 0:
+            left += 1
+        else:
+            written[width, here] = after
+            here += 1
+            new += 1 if before[i] == 0 else 0
+    return here, left, new, status
+
+
+@compiled
+def divide(rows, net, width, starts, moved):
+    """Where each run of equal first `width` columns of ascending rows begins, and the sum of its counts: (runs, status)."""
+    runs = 0
+    status = DONE
+    for i in range(net.size):
+        fresh = i == 0
+        for column in range(width):
+            if not fresh and rows[column, i] != rows[column, i - 1]:
+                fresh = True
+        if fresh:
+            starts[runs] = i
+            moved[runs] = 0
+            runs += 1
+        total = moved[runs - 1] + net[i]
+        if sums_wrap(moved[runs - 1], net[i], total):
+            status = OVERFLOW
+        moved[runs - 1] = total
+    return runs, status

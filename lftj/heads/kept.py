@@ -1,0 +1,76 @@
+"""What an aggregated head keeps besides its groups, and how a change comes to it: the contract between a head and the state of a
+function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from lftj.heads.aggregate_shape import CallShape
+from lftj.heads.text_order import TextOrder
+from scantree import Tree
+
+
+@dataclass(slots=True)
+class Work:
+    """Tree pages opened by an update."""
+
+    pages: int = 0
+
+    def count(self, tree: Tree, rows: int) -> None:
+        """A look-up or a change of so many rows: a path for each."""
+        self.pages += (tree.height + 1) * rows
+
+
+@dataclass(frozen=True, slots=True)
+class GroupChange:
+    """A net change of assignments, by groups; everything ascends.
+
+    `rows` (columns × m) and `net` (m counts, none 0) are what changed, group g being [starts[g], starts[g + 1]). `groups` (columns × n)
+    are the affected groups, one column of zeros when the head has no group columns; `before` (values × n) what the head's tree holds of
+    them, zeros for a new group; `sizes` how many assignments each has afterwards. `first`: there were no groups, so `rows` are all.
+    `order` knows all texts among the rows that stand in order; `name` calls a group in messages.
+    """
+
+    rows: np.ndarray
+    net: np.ndarray
+    starts: np.ndarray
+    groups: np.ndarray
+    before: list[np.ndarray]
+    sizes: np.ndarray
+    first: bool
+    order: TextOrder | None
+    name: Callable[[int], str]
+    work: Work
+
+    @property
+    def divisors(self) -> np.ndarray:
+        """The sizes, 1 for a group that is gone."""
+        return np.maximum(self.sizes, 1)
+
+
+class Advance(NamedTuple):
+    """A state after a change, the columns it keeps in the head's tree (one value per affected group), and the results of its calls there.
+
+    `results` may raise ValueRangeError. What it says of groups without assignments has no meaning.
+    """
+
+    state: Kept
+    columns: list[np.ndarray]
+    results: Callable[[CallShape], np.ndarray]
+
+
+class Kept(Protocol):
+    """The state of one or more calls of a head. Immutable: `advanced` makes the next one."""
+
+    @property
+    def memory(self) -> Mapping[str, int]:
+        """Bytes by what they are kept for, without the pages' free room."""
+        ...
+
+    def advanced(self, change: GroupChange) -> Advance:
+        """The state after a change."""
+        ...

@@ -1,0 +1,115 @@
+"""The kept state of `min`, `max`, `concat` and users' semigroups: the rows of every group in the order of their values [LFTJ-IVM 2.3.3].
+
+A scan tree keyed (group…, argument…) with support counts. Codes order as values do, but for strings: these stand as two columns, the label
+that orders them (`text_order`) and the code. So the least and the greatest value of a group are its first and its last row, and everything
+that combines values in order is a scan of the group's range. Calls whose arguments begin alike share one tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from lftj.heads.aggregate_shape import CallShape
+from lftj.heads.changes import net_changes
+from lftj.heads.kept import Advance, GroupChange
+from lftj.heads.scans import Scan
+from lftj.heads.support_state import SupportState
+from lftj.heads.text_order import TextOrder
+from lftj.types import INT64_MAX, Type
+from scantree import Arena
+
+
+def ordered_args(call: CallShape) -> tuple[int, ...]:
+    """The arguments of a call in the order in which they order its rows: the keys of `concat` come first, its text and separator last."""
+    return (*call.args[2:], *call.args[:2]) if call.function == "concat" else call.args
+
+
+@dataclass(frozen=True, slots=True)
+class OrderedRows:
+    """The rows (group…, args…): `width` group columns, then the arguments in columns `args` of a change, with their types.
+
+    `scans`: what combines rows in order, by call. `epoch`: the labelling that the rows have.
+    """
+
+    width: int
+    args: tuple[int, ...]
+    types: tuple[Type, ...]
+    rows: SupportState
+    scans: Mapping[CallShape, Scan] = field(default_factory=dict)
+    epoch: int = 0
+
+    @staticmethod
+    def empty(arena: Arena, width: int, args: tuple[int, ...], types: tuple[Type, ...], scans: Mapping[CallShape, Scan]) -> OrderedRows:
+        """No rows."""
+        columns = width + len(args) + sum(type.name == "str" for type in types)
+        return OrderedRows(width, args, types, SupportState.empty(arena, columns), scans)
+
+    @property
+    def memory(self) -> Mapping[str, int]:
+        """Bytes of the rows and their counts."""
+        return {f"rows in order of ({', '.join(map(str, self.types))})": self.rows.memory}
+
+    def advanced(self, change: GroupChange) -> Advance:
+        """Brings the support counts of the rows forward."""
+        state = self if change.order is None or change.order.epoch == self.epoch else self._relabelled(change.order)
+        rows, net = state._own(change)
+        support, settled = state.rows.moved(rows, net)
+        change.work.count(support.tree, len(net) + settled.written.shape[1] + settled.gone.shape[1])
+        state = replace(state, rows=support)
+        return Advance(state, [], lambda call: state._results(call, change))
+
+    def code_column(self, arg: int) -> int:
+        """The column of the tree that has the codes of argument number `arg`."""
+        texts = sum(type.name == "str" for type in self.types[: arg + 1])
+        return self.width + arg + texts
+
+    # ── change ────────────────────────────────────────────────────────────────────────────────────────────────────────
+    def _own(self, change: GroupChange) -> tuple[np.ndarray, np.ndarray]:
+        """A change as this tree has rows."""
+        given = [*range(self.width), *self.args]
+        if given == list(range(len(change.rows))) and not any(type.name == "str" for type in self.types):
+            return change.rows, change.net
+        columns = list(change.rows[: self.width])
+        for arg, type in zip(self.args, self.types, strict=True):
+            if type.name == "str" and change.order is not None:
+                columns.append(change.order.labelled(change.rows[arg]))
+            columns.append(change.rows[arg])
+        return net_changes(columns, change.net)
+
+    def _relabelled(self, order: TextOrder) -> OrderedRows:
+        """The same rows under the labels of another epoch: as they order alike, only columns change. O(n log n)."""
+        columns, counts = self.rows.counts()
+        for arg, type in enumerate(self.types):
+            if type.name == "str":
+                code = self.code_column(arg)
+                columns[code - 1] = order.labelled(columns[code])
+        return replace(self, rows=SupportState.build(self.rows.tree.arena, columns, counts), epoch=order.epoch)
+
+    # ── results ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    def _results(self, call: CallShape, change: GroupChange) -> np.ndarray:
+        groups = change.groups[: self.width]
+        tree = self.rows.tree
+        if call not in self.scans:
+            _, columns, pages = tree.edge_rows(groups, last=call.function == "max")
+            change.work.pages += pages
+            return columns[self.code_column(0)]
+        scan = self.scans[call]
+        if change.first:
+            return scan.grouped(call, change)
+        codes = np.zeros(len(change.sizes), np.int64)
+        for group in np.flatnonzero(change.sizes).tolist():
+            prefix = groups[:, group].tolist()
+            codes[group] = scan.result(tree, prefix, after_prefix(prefix), change.name, group)
+        change.work.count(tree, 2 * len(codes))
+        return codes
+
+
+def after_prefix(prefix: Sequence[int]) -> list[int] | None:
+    """The least key that comes after all that begin with `prefix`; None when none does."""
+    bound = list(prefix)
+    while bound and bound[-1] == INT64_MAX:
+        bound.pop()
+    return [*bound[:-1], bound[-1] + 1] if bound else None

@@ -1,0 +1,99 @@
+"""What `concat` and users' semigroups make of rows in order, as monoids that scan trees combine page by page [LFTJ-IVM 2.3.3, 3.1.1].
+
+After a change only the pages that it made are combined again, and the pages above them; a page's aggregate is kept as long as a version
+has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from lftj.dictionary import Dictionary
+from lftj.heads.aggregate_shape import CallShape
+from lftj.heads.concatenation import grouped_concatenations, joined
+from lftj.heads.kept import GroupChange
+from lftj.heads.user import UserAggregate, grouped_folds
+from lftj.heads.values import decoded
+from lftj.types import STR, Type, encode_scalar
+from scantree import Monoid, Tree
+
+Bound = Sequence[int] | None
+
+
+class Scan(Protocol):
+    """How a call's result for one group is read from the rows in its range."""
+
+    def grouped(self, call: CallShape, change: GroupChange) -> np.ndarray:
+        """The codes of the results of all groups of a change that holds all rows."""
+        ...
+
+    def result(self, tree: Tree, low: Bound, high: Bound, name: Callable[[int], str], group: int) -> int:
+        """The code of the result over the rows with low <= key < high, some; `name(group)` is what messages call the group."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Concatenation:
+    """`concat`: an element is the separator of the first row and the joined texts."""
+
+    monoid: Monoid[tuple[str, str]]
+    dictionary: Dictionary
+
+    @staticmethod
+    def of(dictionary: Dictionary, text: int, separator: int | None) -> Concatenation:
+        """Of rows with the codes of texts and separators in these columns and the support count in the last."""
+
+        def lift_rows(columns: list[np.ndarray]) -> tuple[str, str]:
+            order = np.repeat(np.arange(len(columns[0])), columns[-1])
+            texts = decoded(columns[text].take(order), STR, dictionary)
+            separators = decoded(columns[separator].take(order), STR, dictionary) if separator is not None else [""] * len(texts)
+            return separators[0], joined(texts, separators)
+
+        return Concatenation(Monoid.of_rows(("", ""), lift_rows, lambda a, b: (a[0], "".join((a[1], *b)))), dictionary)
+
+    def grouped(self, call: CallShape, change: GroupChange) -> np.ndarray:
+        """As full evaluation has it."""
+        args = [change.rows[arg] for arg in call.args]
+        return grouped_concatenations(args, call.types, change.net, change.starts, self.dictionary)
+
+    def result(self, tree: Tree, low: Bound, high: Bound, name: Callable[[int], str], group: int) -> int:
+        """The code of the joined texts."""
+        return self.dictionary.encode_one(tree.scan(self.monoid, low, high)[1])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fold:
+    """A user's aggregate without an inverse: an element is a state."""
+
+    monoid: Monoid[Any]
+    aggregate: UserAggregate
+    type: Type
+    dictionary: Dictionary
+
+    @staticmethod
+    def of(dictionary: Dictionary, aggregate: UserAggregate, args: Sequence[int], types: Sequence[Type], result: Type) -> Fold:
+        """Of rows with the codes of the arguments in columns `args` and the support count in the last."""
+
+        def lift_rows(columns: list[np.ndarray]) -> Any:
+            values = [decoded(columns[arg], type, dictionary) for arg, type in zip(args, types, strict=True)]
+            rows = list(zip(*values, strict=True)) if values else [()] * len(columns[-1])
+            return aggregate.fold(rows, columns[-1].tolist())
+
+        return Fold(Monoid.of_rows(aggregate.zero, lift_rows, aggregate.combine), aggregate, result, dictionary)
+
+    def grouped(self, call: CallShape, change: GroupChange) -> np.ndarray:
+        """As full evaluation has it."""
+        args = [change.rows[arg] for arg in call.args]
+        return grouped_folds(self.aggregate, args, call.types, change.net, change.starts, self.dictionary, self.type, change.name)
+
+    def result(self, tree: Tree, low: Bound, high: Bound, name: Callable[[int], str], group: int) -> int:
+        """The code of the finished state. What a user's function raises leaves with a note that names the group."""
+        try:
+            return encode_scalar(self.type, self.aggregate.result(tree.scan(self.monoid, low, high)), self.dictionary)
+        except Exception as problem:
+            self.aggregate.note(problem, name(group))
+            raise

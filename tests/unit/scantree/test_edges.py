@@ -1,0 +1,35 @@
+"""The first and the last row of every key prefix, and what it costs to find them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scantree import Arena, Tree
+from tests.unit.scantree.trees import EXTREMES, Shape, columns_of, numbers, random_rows
+
+keys = st.tuples(numbers(2), numbers(2), numbers(2))
+
+
+@given(st.sets(keys, max_size=60), st.integers(0, 3), st.lists(keys, max_size=8), st.sampled_from([(4, 4), (5, 4), (512, 256)]))
+def test_edges_of_prefixes(found: set[tuple[int, ...]], width: int, asked: list[tuple[int, ...]], pages: tuple[int, int]) -> None:
+    rows = [(*key, 7 * i) for i, key in enumerate(sorted(found))]
+    tree = Shape(3, 1, *pages).build(Arena(reserve_bytes=1 << 28), rows)
+    prefixes = [key[:width] for key in [*asked, *sorted(found)[:3]]]
+    matrix = np.array(prefixes, dtype=np.int64).reshape(len(prefixes), width).T.copy()
+    for last in (False, True):
+        there, columns, pages_opened = tree.edge_rows(matrix, last=last)
+        for i, prefix in enumerate(prefixes):
+            matching = [row for row in rows if row[:width] == prefix]
+            assert bool(there[i]) == bool(matching)
+            assert tuple(int(column[i]) for column in columns) == (matching[-1 if last else 0] if matching else (0, 0, 0, 0))
+        assert (pages_opened == 0) == (not rows or not prefixes)
+
+
+@pytest.mark.parametrize("last", [False, True])
+def test_few_pages_are_opened(last: bool) -> None:
+    tree = Tree.build(Arena(), random_rows(1, 100_000))
+    prefixes = columns_of([(value,) for value in EXTREMES], 1)
+    assert tree.edge_rows(prefixes, last=last)[2] <= 2 * (tree.height + 1) * len(EXTREMES)
