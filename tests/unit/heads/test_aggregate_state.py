@@ -3,32 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lftj.dictionary import Dictionary
-from lftj.heads.aggregate import aggregate
-from lftj.heads.aggregate_shape import AggregateShape
-from lftj.heads.aggregate_state import AggregateState
+from lftj.errors import LftjError
+from lftj.heads import text_order, user_totals
 from lftj.heads.user import UserAggregate
-from lftj.program.normal_form import AggregateTerm, NormalRule, Ref, RuleVariable
-from lftj.storage.delta import Columns, Delta
-from lftj.types import FLOAT, INT, STR, Type, decimal, encode_scalar
-from scantree import Arena
+from lftj.types import FLOAT, INT, STR
+from tests.unit.heads.heads import CENTS, TYPES, Call, Head, Row, listed, shape_of
 
-CENTS = decimal(12, 2)
-PATH = UserAggregate("path", (), lambda s, k: (f"{s}{k}",), lambda a, b: a + b, finish="/".join)
-SPREAD = UserAggregate("spread", (0, 0), lambda v: (1, v), lambda a, b: (a[0] + b[0], a[1] + b[1]), lambda a: (-a[0], -a[1]), max)
-ROWS = UserAggregate("rows", 0, lambda: 1, lambda a, b: a + b)
-USER = {"path": PATH, "spread": SPREAD, "rows": ROWS}
-
-# columns: two for groups, an int, a float, cents, two texts
-TYPES: list[Type] = [INT, STR, INT, FLOAT, CENTS, STR, STR]
-CALLS: dict[str, list[tuple[str, list[int], Type]]] = {
+CALLS: dict[str, list[Call]] = {
     "count": [("count", [], INT)],
     "sums": [("sum", [2], INT), ("mean", [2], FLOAT), ("sum", [4], CENTS), ("mean", [4], FLOAT), ("count", [], INT)],
     "means": [("mean", [4], FLOAT), ("mean", [2], FLOAT)],
@@ -37,49 +25,8 @@ CALLS: dict[str, list[tuple[str, list[int], Type]]] = {
     "concat": [("concat", [5], STR), ("concat", [5, 6], STR)],
     "levels": [("concat", [5, 6, 2], STR), ("min", [2], INT), ("max", [2], INT), ("concat", [6, 5, 5, 3], STR), ("min", [5], STR)],
     "users": [("path", [5, 2], STR), ("spread", [2], INT), ("rows", [], INT)],
-    "mixed": [("max", [5], STR), ("sum", [3], FLOAT), ("count", [], INT), ("min", [5], STR), ("spread", [2], INT)],
+    "mixed": [("max", [5], STR), ("sum", [3], FLOAT), ("count", [], INT), ("min", [5], STR), ("spread", [2], INT), ("count", [], INT)],
 }
-Row = tuple[Any, ...]
-
-
-class Head:
-    """A shape, and the columns of all rows that it needs."""
-
-    def __init__(self, calls: Sequence[tuple[str, list[int], Type]], group: Sequence[int], *, results_first: bool = False):
-        variables = tuple(RuleVariable(f"v{i}", type) for i, type in enumerate(TYPES))
-        terms = [AggregateTerm(name, tuple(map(Ref, args)), type) for name, args, type in calls]
-        groups = [Ref(column) for column in group]
-        head = (*terms, *groups) if results_first else (*groups, *terms)
-        self.shape = AggregateShape.of(NormalRule(0, "v", head, variables, ()))
-
-    def needed(self, columns: Sequence[np.ndarray]) -> Columns:
-        return [columns[variable] for variable in self.shape.needed]
-
-    def from_scratch(self, bag: Counter[Row], dictionary: Dictionary) -> list[Row]:
-        """Head rows of codes, sorted, by `aggregate`."""
-        columns, counts = encoded(bag.items(), dictionary)
-        columns = self.needed(columns)
-        calls = [call.over(columns) for call in self.shape.calls]
-        types = [self.shape.types[i] for i in self.shape.group]
-        group, results = aggregate([columns[i] for i in self.shape.group], calls, counts, dictionary, USER, group_types=types)
-        distinct = [group[self.shape.group.index(i)] for i in range(self.shape.width)]
-        return sorted(listed(self.shape.head_rows(distinct, results)))
-
-
-def encoded(rows: Iterable[tuple[Row, int]], dictionary: Dictionary) -> tuple[Columns, np.ndarray]:
-    rows = list(rows)
-    columns = [np.array([encode_scalar(t, row[c], dictionary) for row, _ in rows], dtype=np.int64) for c, t in enumerate(TYPES)]
-    return columns, np.array([count for _, count in rows], dtype=np.int64)
-
-
-def listed(columns: Sequence[np.ndarray]) -> list[Row]:
-    return list(zip(*(column.tolist() for column in columns), strict=True))
-
-
-def check_delta(before: list[Row], delta: Delta, after: list[Row]) -> None:
-    assert listed(delta.inserts) == sorted(set(after) - set(before))
-    assert listed(delta.erases) == sorted(set(before) - set(after))
-
 
 numbers = st.one_of(st.integers(-2, 2), st.sampled_from([-(2**58), 2**58]))
 floats = st.sampled_from([0.0, 1.0, 1e16, -1e16, 0.1, -0.5, 5e-324, 1e300])
@@ -101,31 +48,147 @@ def admissible(bag: Counter[Row], step: list[tuple[Row, int]]) -> list[tuple[Row
 
 
 @settings(max_examples=200)
-@given(
-    st.sampled_from(sorted(CALLS)), groups, st.booleans(), step, st.lists(step, min_size=1, max_size=6), st.randoms(use_true_random=False)
-)
-def test_oracle_histories(name: str, group: list[int], results_first: bool, first: Any, steps: Any, random: Any) -> None:
-    head, dictionary, arena = Head(CALLS[name], group, results_first=results_first), Dictionary(), Arena(1 << 30)
-    bag: Counter[Row] = Counter()
-    for row_, signed in first:
-        bag[row_] += abs(signed)
-    bag = +bag
-    columns, counts = encoded(bag.items(), dictionary)
-    state, rows = AggregateState.build(arena, head.shape, head.needed(columns), counts, dictionary, USER)
-    seen = head.from_scratch(bag, dictionary)
-    assert listed(rows) == seen
-    versions = [(state, seen)]
+@given(st.sampled_from(sorted(CALLS)), groups, st.booleans(), step, st.lists(step | st.none(), min_size=1, max_size=6))
+def test_oracle_histories(name: str, group: list[int], results_first: bool, first: Any, steps: Any) -> None:
+    start = Counter({row: abs(signed) for row, signed in first})
+    head = Head(shape_of(CALLS[name], group, results_first=results_first), (+start).items())
+    versions = [(head.state, head.rows)]
     for change in steps:
         # None: everything goes
-        change = [(row_, -count) for row_, count in bag.items()] if change is None else admissible(bag, change)
-        for row_, signed in change:
-            bag[row_] += signed
-        bag = +bag
-        columns, counts = encoded(change, dictionary)
-        state, delta = state.update(head.needed(columns), counts)
-        expected = head.from_scratch(bag, dictionary)
-        assert listed(state.rows()) == expected
-        check_delta(versions[-1][1], delta, expected)
-        assert len(state) == len(expected)
-        versions.append((state, expected))
+        head.step([(row, -count) for row, count in head.bag.items()] if change is None else admissible(head.bag, change))
+        versions.append((head.state, head.rows))
     assert all(listed(version.rows()) == rows for version, rows in versions)
+
+
+@pytest.mark.parametrize("name", sorted(CALLS))
+def test_groups_of_many_pages(name: str) -> None:
+    random = np.random.default_rng(7)
+
+    def some(count: int) -> list[tuple[Row, int]]:
+        found = Counter[Row]()
+        for a, b, c, d in random.integers(0, [3, 10**6, 1000, 5000], (count, 4)).tolist():
+            found[min(a, 1), "", b, c / 7, c, f"t{d}", "+"] += 1
+        return list(found.items())
+
+    head = Head(shape_of(CALLS[name], [0]), some(4000))
+    for size in (1, 1, 40, 700):
+        head.step(some(size))
+        gone = list(head.bag.items())[:: max(1, len(head.bag) // size)]
+        head.step([(row, -count) for row, count in gone])
+    for value in (min(head.bag), max(head.bag)):  # by group first, so these are rows at both ends of the trees
+        head.step([(value, -head.bag[value])])
+
+
+def test_the_least_and_the_greatest_go_and_come_back() -> None:
+    head = Head(shape_of(CALLS["extremes"], [0]), [((0, "", n, float(n), 0, f"{n:02}", ""), 1) for n in range(20)])
+    for n in (0, 19, 1, 18):
+        row = (0, "", n, float(n), 0, f"{n:02}", "")
+        assert len(head.step([(row, -1)])) == 2
+        assert len(head.step([(row, 1)])) == 2
+        head.step([(row, -1)])
+
+
+def test_a_group_is_emptied_and_restored() -> None:
+    head = Head(shape_of(CALLS["mixed"], [0]), [((g, "", 1, 0.1, 0, "a", ""), 2) for g in range(3)])
+    rows = list(head.bag.items())
+    before = head.rows
+    head.step([(row, -count) for row, count in rows[1:2]])
+    assert len(head.rows) == 2
+    head.step(rows[1:2])
+    assert head.rows == before
+    delta = head.step([(rows[0][0], -2), (rows[0][0], 2)])
+    assert len(delta) == 0
+
+
+def test_labels_given_anew_in_the_middle_of_a_history(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_order, "_BEYOND", 2)
+    monkeypatch.setattr(text_order, "_ALONG", 1)
+    head = Head(shape_of(CALLS["levels"], [1]), [((0, "g", 1, 1.0, 0, "m", ","), 1)])
+    random = np.random.default_rng(3)
+    for i in range(40):
+        head.step([((0, "gh"[i % 2], i % 5, i / 3, 0, f"{random.random()}", ","), 1)])
+    assert head.state.order is not None
+    assert head.state.order.epoch > 0
+
+
+def test_slots_of_the_past_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(user_totals, "_FEW_SLOTS", 4)
+    head = Head(shape_of([("spread", [2], INT)], [0]), [((g, "", g, 0.0, 0, "", ""), 1) for g in range(5)])
+    first, rows = head.state, head.rows
+    for i in range(50):
+        head.step([((i % 7, "", i, 0.0, 0, "", ""), 1)])
+    assert sum(head.state.memory.values()) < 1000
+    assert listed(first.rows()) == rows
+
+
+# ── errors ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+@pytest.mark.parametrize(
+    ("calls", "row", "times"),
+    [
+        ([("count", [], INT), ("sum", [2], INT)], (7, "FR", 2**62, 0.0, 0, "", ""), 2),
+        ([("sum", [2], INT)], (7, "FR", -(2**62), 0.0, 0, "", ""), 3),
+        ([("sum", [4], CENTS)], (7, "FR", 0, 0.0, 10**10 - 1, "", ""), 2),
+        ([("sum", [3], FLOAT)], (7, "FR", 0, 1.7e308, 0, "", ""), 2),
+        ([("mean", [3], FLOAT)], (7, "FR", 0, 1.7e308, 0, "", ""), 2),
+    ],
+)
+@pytest.mark.parametrize("group", [[], [1, 0], [0, 1, 0]])
+def test_results_out_of_range_are_errors_as_in_full_evaluation(calls: list[Call], row: Row, times: int, group: list[int]) -> None:
+    head = Head(shape_of(calls, group), [(row, 1)])
+    state = head.state
+    columns, counts = head.columns([(row, times - 1), ((8, "DE", 1, 1.0, 1, "", ""), 1)])
+    with pytest.raises(LftjError) as caught:
+        state.update(columns, counts)
+    head.bag.update({row: times - 1, (8, "DE", 1, 1.0, 1, "", ""): 1})
+    with pytest.raises(LftjError) as expected:
+        head.from_scratch()
+    assert str(caught.value) == str(expected.value)
+    assert listed(state.rows()) == head.rows
+    if group:
+        assert "FR" in str(caught.value)
+
+
+def test_infinities_of_both_signs_have_no_sum_until_one_goes() -> None:
+    inf = float("inf")
+    head = Head(shape_of(CALLS["floats"], [0]), [((0, "", 0, inf, 0, "", ""), 1)])
+    with pytest.raises(LftjError, match=r"sum|mean"):
+        head.state.update(*head.columns([((0, "", 0, -inf, 0, "", ""), 1)]))
+    head.step([((0, "", 0, -inf, 0, "", ""), 1), ((0, "", 0, inf, 0, "", ""), -1)])
+    head.step([((0, "", 0, -inf, 0, "", ""), -1), ((0, "", 0, 0.5, 0, "", ""), 1)])
+
+
+def test_no_more_can_go_than_came() -> None:
+    head = Head(shape_of(CALLS["count"], []), [((0, "", 0, 0.0, 0, "", ""), 1)])
+    with pytest.raises(AssertionError):
+        head.state.update(*head.columns([((0, "", 0, 0.0, 0, "", ""), -2)]))
+
+
+@pytest.mark.parametrize("inverse", [None, lambda a: -a])
+def test_what_a_users_function_raises_says_where(inverse: Any) -> None:
+    picky = UserAggregate("picky", 0, lambda v: v if v else 1 // v, lambda a, b: a + b, inverse)
+    head = Head(shape_of([("picky", [2], INT)], [1]), [((0, "FR", 1, 0.0, 0, "", ""), 1)], {"picky": picky})
+    with pytest.raises(ZeroDivisionError) as caught:
+        head.state.update(*head.columns([((0, "DE", 0, 0.0, 0, "", ""), 1)]))
+    assert caught.value.__notes__ == ["in the user aggregate picky, for the group ('DE')"]
+    head.step([((0, "DE", 2, 0.0, 0, "", ""), 1)])
+
+
+# ── work and memory ───────────────────────────────────────────────────────────────────────────────────────────────────
+@pytest.mark.parametrize("name", ["count", "sums", "floats", "extremes"])
+@pytest.mark.parametrize("rows", [2_000, 20_000])
+def test_a_change_in_a_large_group_opens_few_pages(name: str, rows: int) -> None:
+    head = Head(shape_of(CALLS[name], [0]), [((0, "", n, n / 3, n, f"{n:06}", ""), 1) for n in range(rows)])
+    head.step([((0, "", 0, 0.0, 0, f"{0:06}", ""), -1)])
+    assert 0 < head.state.steps <= 20 * rows.bit_length()
+
+
+def test_lists_of_arguments_that_begin_alike_share_a_tree() -> None:
+    state = Head(shape_of(CALLS["levels"], [0]), [((0, "", 1, 1.0, 0, "a", "b"), 1)]).state
+    # min and max of column 2 read the tree of the first concat, which has it as its key; the second concat's serves min of column 5
+    assert len(state.kept) == 2
+    assert sorted(state.memory) == [
+        "groups",
+        "order of texts",
+        "rows in order of (int, str, str)",
+        "rows in order of (str, float, str, str)",
+    ]
