@@ -19,6 +19,7 @@ from lftj.join.context import Context
 from lftj.join.statistics import Statistics
 from lftj.limits import LimitStack
 from lftj.maintain.rule_work import RuleWork
+from lftj.maintain.trace_choice import TraceOverride
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.result import Result
@@ -39,7 +40,13 @@ REMEMBERED = 1000
 class Engine:
     """Memory, dictionary, writer lock, subscriptions and the committed state of one workspace."""
 
-    def __init__(self, writer_timeout: float, progress: Callable[[str], None] | None, fraction: float = 0.2):
+    def __init__(
+        self,
+        writer_timeout: float,
+        progress: Callable[[str], None] | None,
+        fraction: float = 0.2,
+        trace_budget: int = 1 << 28,
+    ):
         self.arena = Arena()
         self.dictionary = Dictionary()
         self.writer = WriterLock(writer_timeout)
@@ -49,6 +56,8 @@ class Engine:
         self.statistics = Statistics()
         self.caches: list[np.ndarray] = []
         self.fraction = fraction
+        self.trace_budget = trace_budget
+        self.trace_override: TraceOverride | None = None
         self.history: deque[tuple[int, list[RuleWork]]] = deque(maxlen=REMEMBERED)
         self.orders: dict[int, tuple[str, ...]] = {}
         self.state = State(Program(), Database())
@@ -67,6 +76,8 @@ class Engine:
             orders=self.orders,
             statistics=self.statistics,
             fraction=self.fraction,
+            trace_budget=self.trace_budget,
+            trace_override=self.trace_override,
             caches=self.caches,
         )
 

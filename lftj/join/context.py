@@ -43,6 +43,12 @@ class Context:
     """How much of a full evaluation's work an update may take before it is given up for one."""
     allowance: int | None = None
     """Kernel steps that are left for what goes on now; None when nobody counts."""
+    trace_budget: int = 0
+    """Bytes that all sensitivity indices together may take."""
+    trace_bytes: int = 0
+    """Bytes that they take."""
+    trace_override: Any = None
+    """A `lftj.maintain.trace_choice.TraceOverride`, for tests and experiments; None: as planned."""
     caches: list[np.ndarray] = field(default_factory=list)
     """Bitmaps without a bit set, for the next run to use: making one costs more than a small run."""
 

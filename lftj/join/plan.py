@@ -94,6 +94,13 @@ def make_plan(
     leading = frozenset(needed)
     search = OrderSearch(rule, lambda name: statistics.of(relations[name]), lambda name: relations[name].orders(), leading, lasting)
     choice = search.choose() if forced is None or lasting else _forced(rule, forced)
+    return lay_out(rule, choice, needed, relations, count=count)
+
+
+def lay_out(
+    rule: NormalRule, choice: Choice, needed: tuple[int, ...], relations: Mapping[str, RelationVersion], *, count: bool
+) -> RulePlan:
+    """The plan for a variable order that is chosen already."""
     levels, place = _levels(rule, choice.order)
     atoms = tuple(_plan_atom(rule, number, levels, place) for number in range(len(rule.atoms)))
     _place_computed(rule, levels, place)

@@ -11,7 +11,6 @@ at the depth of these columns, with the sign reversed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,9 +18,9 @@ import numpy as np
 from lftj.join.context import Context
 from lftj.join.evaluate import Columns, plan_rule
 from lftj.join.prepared import PreparedPlan
+from lftj.maintain.rule_work import RuleWork
 from lftj.maintain.versions import CHANGE, OLD, Versions
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom
-from lftj.storage.delta import Delta
 
 _REPLAN = 8  # growth or shrinkage of anything a plan reads after which it is made anew
 _SEEN = 64  # changed rows after which their average tells something
@@ -89,30 +88,17 @@ def delta_queries(rule: NormalRule, needed: tuple[int, ...]) -> list[DeltaQuery]
     return queries
 
 
-def signed_assignments(
-    queries: list[DeltaQuery], versions: Versions, deltas: Mapping[str, Delta], context: Context
-) -> tuple[Columns, np.ndarray, int] | None:
-    """The change of a rule's satisfying assignments: (columns, signed counts, surgeries); None when there is none.
-
-    Rows may repeat, also with opposite signs.
-    """
-    columns: list[Columns] = []
-    counts: list[np.ndarray] = []
-    surgeries = 0
+def signed_assignments(queries: list[DeltaQuery], versions: Versions, context: Context, work: RuleWork) -> list[tuple[Columns, np.ndarray]]:
+    """The change of a rule's satisfying assignments as pieces (columns, signed counts); rows may repeat, also with opposite signs."""
+    pieces: list[tuple[Columns, np.ndarray]] = []
     for query in queries:
-        if query.relation not in deltas:
+        if query.relation not in versions.deltas:
             continue
-        change = deltas[query.relation] if query.bound is None else versions.presence(query.relation, query.bound)
-        surgeries += len(change)
+        change = versions.deltas[query.relation] if query.bound is None else versions.presence(query.relation, query.bound)
+        work.surgeries += len(change)
         for rows, sign in ((change.erases, -query.sign), (change.inserts, query.sign)):
             if len(rows[0]):
                 found, proofs, _ = query.run(versions, rows, context)
-                if len(proofs):
-                    columns.append(found)
-                    counts.append(proofs if sign > 0 else -proofs)
-    if not counts:
-        return ([], np.empty(0, np.int64), surgeries) if surgeries else None
-    if len(counts) == 1:
-        return columns[0], counts[0], surgeries
-    width = len(columns[0])
-    return [np.concatenate([piece[i] for piece in columns]) for i in range(width)], np.concatenate(counts), surgeries
+                pieces.append((found, proofs if sign > 0 else -proofs))
+    work.regions = work.surgeries
+    return pieces

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,6 +16,8 @@ from lftj.maintain.full import projected
 from lftj.maintain.functor_rows import functor_rows
 from lftj.maintain.rule_state import Body, RelationState, RuleState
 from lftj.maintain.rule_work import RuleWork
+from lftj.maintain.trace_choice import choose_trace
+from lftj.maintain.trace_state import trace_from_nothing
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.delta import no_rows
@@ -61,11 +64,11 @@ def evaluate_rule(
     started, before = time.perf_counter(), context.work
     if body is None and isinstance(rule, NormalRule):
         body = Body(rule)
-    rows, counts, aggregate = _evaluate(rule, body, relations, context)
+    rows, counts, state = _evaluate(rule, body, relations, context)
     steps = context.work - before
     work = RuleWork(rule.relation, rule_name(rule), strategy, steps=steps, assignments=int(counts.sum()), head_changes=len(counts))
     work.seconds = time.perf_counter() - started
-    return (rows, counts), RuleState(rule, body, aggregate, steps), work
+    return (rows, counts), replace(state, work=steps), work
 
 
 def is_supported(rules: list[RuleState], has_base: bool) -> bool:
@@ -82,16 +85,24 @@ def rule_name(rule: NormalRule | FunctorRule) -> str:
 
 def _evaluate(
     rule: NormalRule | FunctorRule, body: Body | None, relations: Relations, context: Context
-) -> tuple[Columns, np.ndarray, AggregateState | None]:
+) -> tuple[Columns, np.ndarray, RuleState]:
     if isinstance(rule, FunctorRule) or body is None:
         assert isinstance(rule, FunctorRule)
         rows = functor_rows(rule, relations[rule.domain].columns(), context)
-        return rows, np.ones(len(rows[0]), np.int64), None
+        return rows, np.ones(len(rows[0]), np.int64), RuleState(rule, None)
+    choice = choose_trace(rule, body.needed, relations, context)
+    trace = None
+    if choice is not None:
+        columns, counts, trace = trace_from_nothing(choice, relations, context)
+    elif rule.aggregates:
+        columns, counts = evaluate(rule, relations, context, needed=body.needed, count=True)
+    else:
+        return *projected(rule, relations, context), RuleState(rule, body)
     if not rule.aggregates:
-        return *projected(rule, relations, context), None
-    columns, counts = evaluate(rule, relations, context, needed=body.needed, count=True)
+        rows, counts = support_counts(body.head_rows(columns, len(counts)), counts)
+        return rows, counts, RuleState(rule, body, trace=trace)
     aggregate, rows = AggregateState.build(context.arena, body.shape, columns, counts, context.dictionary, context.user_aggregates)
-    return rows, np.ones(len(rows[0]), np.int64), aggregate
+    return rows, np.ones(len(rows[0]), np.int64), RuleState(rule, body, aggregate, trace=trace)
 
 
 def joined(pieces: list[Signed]) -> Signed:

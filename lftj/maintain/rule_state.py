@@ -5,9 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from lftj.heads.aggregate_state import AggregateShape, AggregateState
 from lftj.heads.support_state import SupportState
+from lftj.join.evaluate import Columns
 from lftj.maintain.delta_query import DeltaQuery, delta_queries
+from lftj.maintain.trace_state import TraceState
 from lftj.program.normal_form import AggregateTerm, FunctorRule, NormalRule, Ref
 
 
@@ -30,6 +34,10 @@ class Body:
         """Whether several satisfying assignments may give one head row, so that their number has to be kept."""
         return len(self.needed) < len(self.rule.variables)
 
+    def head_rows(self, columns: Columns, rows: int) -> Columns:
+        """Head rows of so many rows of needed values; of a nullary head a column of zeros."""
+        return [columns[pick] for pick in self.picks] or [np.zeros(rows, np.int64)]
+
     @cached_property
     def queries(self) -> list[DeltaQuery]:
         """The delta queries, one per atom."""
@@ -49,6 +57,8 @@ class RuleState:
     body: Body | None
     aggregate: AggregateState | None = None
     work: int = 0
+    trace: TraceState | None = None
+    """The sensitivity indices of a rule that is maintained by its trace."""
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from lftj.maintain.establish import Signed, evaluate_rule, joined, rule_name
 from lftj.maintain.functor_rows import functor_rows
 from lftj.maintain.rule_state import Body, RelationState, RuleState
 from lftj.maintain.rule_work import RuleWork
+from lftj.maintain.trace_state import traced_change
 from lftj.maintain.versions import Versions
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.storage.database import base_name
@@ -49,11 +50,11 @@ def update(
     are lost: both only where supports are counted. The other rules together may take `allowed` kernel steps, else AllowanceSpentError;
     ForecastError when they are expected to take more.
     """
-    if _hopeless(state, versions, context.fraction, allowed):
-        raise ForecastError
     pieces: list[Signed] = []
     known = {id(rule_state.rule): rule_state for rule_state in state.rules}
     states = {id(rule): known.pop(id(rule), None) for rule in rules}
+    if _hopeless([kept for kept in states.values() if kept is not None], versions, context.fraction, allowed):
+        raise ForecastError
     works: list[RuleWork] = []
     context.allowance = allowed
     try:
@@ -81,10 +82,10 @@ def update(
     return delta, RelationState(tuple(found for found in states.values() if found is not None), support), works
 
 
-def _hopeless(state: RelationState, versions: Versions, fraction: float, allowed: int) -> bool:
+def _hopeless(rules: list[RuleState], versions: Versions, fraction: float, allowed: int) -> bool:
     """Whether an update is not worth starting: more than `fraction` of what is read has changed, or it is too much going by averages."""
     expected, changed, read = 0.0, 0, 0
-    for rule_state in state.rules:
+    for rule_state in rules:
         for name in rule_state.rule.reads:
             read += versions[name].count
             changed += len(versions.deltas[name]) if name in versions.deltas else 0
@@ -114,22 +115,33 @@ def _rule(state: RuleState, versions: Versions, context: Context, work: RuleWork
         found = Delta(functor_rows(rule, delta.inserts, context), functor_rows(rule, delta.erases, context))
         work.surgeries, work.assignments = len(delta), len(found)
         return _signed(found), state
-    found = signed_assignments(state.body.queries, versions, versions.deltas, context)
-    if found is None:
-        return None, state
-    columns, signed, work.surgeries = found
-    work.regions = work.surgeries
+    columns, signed, state = _assignments(state, state.body, versions, context, work)
     work.assignments = len(signed)
     if not len(signed):
         return None, state
     if state.aggregate is None:
-        return (_head_rows(state.body, columns, len(signed)), signed), state
+        return (state.body.head_rows(columns, len(signed)), signed), state
     aggregate, delta = state.aggregate.update(columns, signed, context.dictionary, context.user_aggregates)
     return (_signed(delta) if len(delta) else None), replace(state, aggregate=aggregate)
 
 
-def _head_rows(body: Body, columns: Columns, rows: int) -> Columns:
-    return [columns[pick] for pick in body.picks] or [np.zeros(rows, np.int64)]
+def _assignments(
+    state: RuleState, body: Body, versions: Versions, context: Context, work: RuleWork
+) -> tuple[Columns, np.ndarray, RuleState]:
+    """The change of the needed values of a rule's satisfying assignments, with signed counts, and the state with its indices after it."""
+    if state.trace is None:
+        pieces = signed_assignments(body.queries, versions, context, work)
+    else:
+        pieces, trace = traced_change(state.trace, versions, context, work)
+        state = replace(state, trace=trace)
+    pieces = [piece for piece in pieces if len(piece[1])]
+    if not pieces:
+        return [], np.empty(0, np.int64), state
+    if len(pieces) == 1:
+        return *pieces[0], state
+    width = len(pieces[0][0])
+    columns = [np.concatenate([columns[i] for columns, _ in pieces]) for i in range(width)]
+    return columns, np.concatenate([signed for _, signed in pieces]), state
 
 
 def _signed(delta: Delta) -> Signed:

@@ -13,6 +13,7 @@ from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import RelationVersion
 from scantree import Arena
 from scantree.rows import sort_rows
+from sensitivity import Surgeries, surgeries
 
 OLD = "#old"
 """Behind a relation's name: the version before the commit."""
@@ -30,6 +31,8 @@ class Versions(Mapping[str, RelationVersion]):
         self._updates: dict[str, RelationVersion] = {}
         self._arena = arena
         self._changes: dict[tuple[str, tuple[int, ...] | None, int], RelationVersion] = {}
+        self._reordered: dict[tuple[str, tuple[int, ...]], Delta] = {}
+        self._surgeries: dict[tuple[str, tuple[int, ...]], Surgeries] = {}
         self._presence: dict[tuple[str, tuple[int, ...]], Delta] = {}
         self._change: RelationVersion | None = None
         self.deltas = deltas
@@ -58,6 +61,11 @@ class Versions(Mapping[str, RelationVersion]):
             return self[name]
         return self.old[name] if name in self.old else RelationVersion.empty(self[name].schema, self._arena)
 
+    @property
+    def old_view(self) -> Mapping[str, RelationVersion]:
+        """All relations as they were before the commit, the views that are done included."""
+        return _Before(self)
+
     def update(self, name: str, version: RelationVersion, delta: Delta) -> None:
         """Note that a view is done."""
         self._updates[name] = version
@@ -68,6 +76,22 @@ class Versions(Mapping[str, RelationVersion]):
     def updates(self) -> dict[str, RelationVersion]:
         """The views that are done."""
         return self._updates
+
+    def reordered(self, relation: str, order: tuple[int, ...]) -> Delta:
+        """The net change of a relation in another key order; shared by all rules."""
+        key = (relation, order)
+        if key not in self._reordered:
+            self._reordered[key] = self.deltas[relation].reordered(order)
+        return self._reordered[key]
+
+    def surgeries(self, relation: str, order: tuple[int, ...]) -> Surgeries:
+        """The tree surgeries of a relation that changed, in the trie of one key order [LFTJ-IVM 4.2.1]; shared by all rules."""
+        key = (relation, order)
+        if key not in self._surgeries:
+            delta = self.reordered(relation, order)
+            old, new = self.before(relation).tree(order), self[relation].tree(order)
+            self._surgeries[key] = surgeries(old, new, delta.inserts, delta.erases)
+        return self._surgeries[key]
 
     # ── what changed ──────────────────────────────────────────────────────────────────────────────────────────────────
     def with_change(self, relation: str, bound: tuple[int, ...] | None, rows: Columns) -> Versions:
@@ -96,24 +120,32 @@ class Versions(Mapping[str, RelationVersion]):
         width = len(delta.inserts)
         if len(bound) == width or (not bound and self[relation].schema.arity == 0):
             return delta.reordered(bound or (0,))
-        order = (*bound, *(i for i in range(width) if i not in bound))
-        return Delta(
-            _absent([delta.inserts[i] for i in bound], self.before(relation), order, len(delta.inserts[0])),
-            _absent([delta.erases[i] for i in bound], self[relation], order, len(delta.erases[0])),
-        )
+        if not bound:
+            was, now = self.before(relation).count > 0, self[relation].count > 0
+            return Delta([np.zeros(int(now and not was), np.int64)], [np.zeros(int(was and not now), np.int64)])
+        order = _order_from(self[relation], bound)
+        found = self.surgeries(relation, order)
+        back = [order.index(column) for column in bound]
+        appeared, vanished = found.appeared(len(bound)), found.vanished(len(bound))
+        return Delta(sort_rows([appeared[i] for i in back]), sort_rows([vanished[i] for i in back]))
 
 
-def _absent(prefixes: Columns, relation: RelationVersion, order: tuple[int, ...], rows: int) -> Columns:
-    """The distinct prefixes under which a relation has no row; one column of zeros when prefixes have no column."""
-    if not prefixes:
-        return [np.zeros(int(rows > 0 and not relation.count), np.int64)]
-    distinct = sort_rows(prefixes)
-    tree = relation.tree(_existing(relation, order, len(prefixes)))
-    rows_of = zip(*(column.tolist() for column in distinct), strict=True)
-    found = np.array([tree.count_range(row, (*row[:-1], row[-1] + 1)) > 0 for row in rows_of], bool)
-    return [column[~found] for column in distinct]
+class _Before(Mapping[str, RelationVersion]):
+    def __init__(self, versions: Versions):
+        self._versions = versions
+
+    def __getitem__(self, name: str) -> RelationVersion:
+        return self._versions.before(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._versions)
+
+    def __len__(self) -> int:
+        return len(self._versions)
 
 
-def _existing(relation: RelationVersion, order: tuple[int, ...], width: int) -> tuple[int, ...]:
-    """A key order that exists and begins with exactly the columns of `order`'s prefix in the same order, or `order` itself."""
-    return next((known for known in relation.orders() if known[:width] == order[:width]), order)
+def _order_from(relation: RelationVersion, bound: tuple[int, ...]) -> tuple[int, ...]:
+    """A key order that begins with these columns, in any order: one that exists, if there is one."""
+    wanted = set(bound)
+    rest = (column for column in range(relation.schema.arity) if column not in wanted)
+    return next((known for known in relation.orders() if set(known[: len(bound)]) == wanted), (*bound, *rest))

@@ -1,0 +1,102 @@
+"""Whether a rule is maintained by its trace, and at which granularities.
+
+A body whose delta queries are selective needs no trace: pinning a changed row leaves little to evaluate, and its head counts proofs. Two
+kinds of bodies are better off with one: those where a head row has many proofs, so that the search may stop at the first and only what
+that search looked at matters [LFTJ-IVM 2.2.1]; and those whose delta queries would be large because the changed atom does not touch the
+rest. A rule is maintained in one way: if any of its positions gets an index, all do that need one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from lftj.join.context import Context
+from lftj.join.evaluate import Relations, plan_rule
+from lftj.join.plan import RulePlan
+from lftj.maintain.traced_body import TracedBody
+from lftj.program.normal_form import NormalRule
+from sensitivity import Granularity, hull
+from sensitivity.estimate import AtomStatistics, estimate
+from sensitivity.planner import GranularityChoice, choose_granularities
+from sensitivity.shape import Position, PositionKey
+
+MANY_PROOFS = 8.0
+"""Estimated proofs per head row from which on a search for the first one pays."""
+
+
+@dataclass(frozen=True)
+class TraceOverride:
+    """Granularities for every rule, not the planner's: for tests and experiments. `first_proof`: heads that project count no proofs."""
+
+    granularity: Callable[[Position], Granularity]
+    first_proof: bool = False
+
+
+@dataclass(frozen=True)
+class TraceChoice:
+    """The body in the order that is traced, the granularity of each position that needs an index, and why."""
+
+    body: TracedBody
+    granularities: Mapping[PositionKey, Granularity]
+    reasons: Mapping[PositionKey, str]
+
+
+def choose_trace(rule: NormalRule, needed: tuple[int, ...], relations: Relations, context: Context) -> TraceChoice | None:
+    """How to trace a rule, or None where delta queries serve better. O(positions · levels²)."""
+    if any(not probe.args or all(argument is None for argument in probe.args) for probe in rule.negated) or not rule.atoms:
+        return None  # a negated atom that looks at no column has no trie branch of its own
+    counting = plan_rule(rule, relations, context, needed=needed, count=True)
+    first = plan_rule(rule, relations, context, needed=needed, count=False)
+    if context.trace_override is not None:
+        plan = first if context.trace_override.first_proof and not rule.aggregates else counting
+        return _forced(TracedBody(rule, plan, context.dictionary), context.trace_override)
+    if context.trace_budget <= 0:
+        return None
+    if not rule.aggregates and _proofs_per_row(first) >= MANY_PROOFS:
+        return _within_budget(TracedBody(rule, first, context.dictionary), relations, context, always=True)
+    return _within_budget(TracedBody(rule, counting, context.dictionary), relations, context, always=False)
+
+
+def _forced(body: TracedBody, override: TraceOverride) -> TraceChoice:
+    chosen = {position.key: override.granularity(position) for position in body.shape.indexable}
+    return TraceChoice(body, chosen, dict.fromkeys(chosen, "asked for"))
+
+
+def _proofs_per_row(plan: RulePlan) -> float:
+    """Estimated proofs per binding of the levels that come out."""
+    emitted = {plan.levels[level].variable for level in range(plan.emit_level)}
+    before = [size for variable, size in zip(plan.choice.order, plan.choice.bindings, strict=False) if variable in emitted]
+    rows = before[-1] if before else 1.0
+    return plan.choice.bindings[-1] / max(rows, 1.0) if plan.choice.bindings else 1.0
+
+
+def _within_budget(body: TracedBody, relations: Relations, context: Context, *, always: bool) -> TraceChoice | None:
+    if not body.shape.indexable:
+        return TraceChoice(body, {}, {}) if always else None
+    about = estimate(body.shape, [_statistics(body, number, relations, context) for number in range(len(body.shape.atoms))])
+    budget = context.trace_budget - context.trace_bytes
+    chosen = choose_granularities(about, budget)
+    if not always and not any(choice.granularity.kept for choice in chosen.values()):
+        return None
+    options = {found.position.key: found.options for found in about.positions}
+    size = 0.0
+    granularities: dict[PositionKey, Granularity] = {}
+    for key, choice in chosen.items():
+        granularities[key] = choice.granularity if choice.granularity.kept else hull()
+        size += choice.bytes if choice.granularity.kept else next(o.bytes for o in options[key] if o.granularity == hull())
+    if size > budget:
+        return None
+    return TraceChoice(body, granularities, {key: _reason(choice) for key, choice in chosen.items()})
+
+
+def _reason(choice: GranularityChoice) -> str:
+    return choice.reason if choice.granularity.kept else "other positions of the rule have an index, so this one needs one too"
+
+
+def _statistics(body: TracedBody, number: int, relations: Relations, context: Context) -> AtomStatistics:
+    plan = body.plan
+    atom = plan.atoms[number] if number < len(plan.atoms) else plan.probes[number - len(plan.atoms)]
+    about = context.statistics.of(relations[atom.relation])
+    columns = len(body.shape.atoms[number].columns)
+    return AtomStatistics(float(about.rows), tuple(about.distinct[column] for column in atom.order[:columns]))

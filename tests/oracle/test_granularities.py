@@ -1,0 +1,55 @@
+"""Histories maintained by traces of random granularity: views, change sets and support counts equal the reference after every step, and
+the coverage invariant itself holds (`docs/sensitivity.md`)."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import lftj
+from lftj.maintain.trace_choice import TraceOverride
+from sensitivity import EXACT, NONE, Granularity, hull, projected
+from sensitivity.shape import Position
+from tests.oracle.invariant import uncovered
+from tests.oracle.pair import Pair
+from tests.strategies.histories import BASES, AddRule, Change, History, Transact, histories
+
+KINDS: tuple[Granularity, ...] = (EXACT, hull(), hull(2), projected(0), projected(1), NONE)
+
+
+def mixed(seed: int) -> Callable[[Position], Granularity]:
+    """A granularity for each position, at random."""
+    chooser = random.Random(seed)
+    return lambda position: chooser.choice(KINDS)
+
+
+def run(history: History, override: TraceOverride) -> None:
+    """The whole history under these granularities, compared after every step."""
+    workspace = lftj.connect()
+    workspace._engine.trace_override = override
+    pair = Pair((*BASES, *history.program.specs), workspace)
+    pair.step(Transact(tuple(Change("insert", name, tuple(rows)) for name, rows in history.start.items() if rows)))
+    for rule in history.program.rules:
+        pair.step(Transact((AddRule(rule),)))
+    for step in history.steps:
+        pair.step(step)
+        assert uncovered(workspace) == []
+    assert workspace.verify() == []
+
+
+@given(histories(), st.integers(0, 1 << 20), st.booleans())
+@settings(max_examples=settings().max_examples)
+def test_oracle_random_granularities(history: History, seed: int, first_proof: bool):
+    run(history, TraceOverride(mixed(seed), first_proof))
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize("first_proof", [False, True])
+@given(history=histories())
+@settings(max_examples=max(2, settings().max_examples // 8))
+def test_oracle_each_granularity(kind: Granularity, first_proof: bool, history: History):
+    run(history, TraceOverride(lambda position: kind, first_proof))
