@@ -2,8 +2,8 @@
 
 A relation is updated: delta queries and head states turn the changes of what its rules read into the change of its rows, which goes on to
 the strata above. It is evaluated in full when there is no state to start from, and when an update costs more than `Context.fraction` of
-the last full evaluation; work is counted in kernel steps, so the choice is the same on every machine [Elastic]. A recursive stratum is
-evaluated from nothing.
+the last full evaluation; work is counted in kernel steps, so the choice is the same on every machine [Elastic]. A recursive stratum has
+strategies of its own (`recursion.elastic`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from lftj.maintain.rule_work import RuleWork
 from lftj.maintain.update import ForecastError, update
 from lftj.maintain.versions import Versions
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, StratifiedProgram, Stratum
-from lftj.recursion.bootstrap import bootstrap
+from lftj.recursion.elastic import Kept, follow, stratum_key
 from lftj.storage.database import Database, base_name
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
@@ -35,13 +35,17 @@ from scantree.rows import difference, union
 _ALWAYS = 20_000  # kernel steps that an update may take in any case: less than a millisecond
 
 
+ViewState = RelationState | Kept
+"""What a relation, or a recursive stratum, is maintained with."""
+
+
 @dataclass(frozen=True)
 class Refreshed:
     """The database with every affected view new, the net change of each that changed (hidden ones included), their states and the work."""
 
     database: Database
     deltas: dict[str, Delta]
-    states: Mapping[str, RelationState]
+    states: Mapping[str, ViewState]
     works: list[RuleWork] = field(default_factory=list)
 
 
@@ -50,7 +54,7 @@ def refresh(
     old: Database,
     new: Database,
     deltas: Mapping[str, Delta],
-    states: Mapping[str, RelationState],
+    states: Mapping[str, ViewState],
     context: Context,
     *,
     changed_rules: frozenset[str] = frozenset(),
@@ -69,14 +73,21 @@ def refresh(
 
 
 def still_serving(
-    states: Mapping[str, RelationState], program: StratifiedProgram, changed_rules: frozenset[str]
-) -> dict[str, RelationState]:
+    states: Mapping[str, ViewState], program: StratifiedProgram, changed_rules: frozenset[str]
+) -> dict[str, ViewState]:
     """The states that are of use under a new program.
 
     A relation may have become base, or part of a cycle; and where no supports are counted, a rule cannot come or go by itself.
     """
     plain = {name for stratum in program.strata if not stratum.recursive for name in stratum.relations}
-    return {n: s for n, s in states.items() if n in plain and (n not in changed_rules or s.support is not None)}
+    recursive = {stratum_key(stratum.relations) for stratum in program.strata if stratum.recursive}
+
+    def serves(name: str, state: ViewState) -> bool:
+        if not isinstance(state, RelationState):
+            return name in recursive
+        return name in plain and (name not in changed_rules or state.support is not None)
+
+    return {name: state for name, state in states.items() if serves(name, state)}
 
 
 def _affected(stratum: Stratum, changed: Mapping[str, Delta], changed_rules: frozenset[str]) -> bool:
@@ -88,7 +99,7 @@ def _affected(stratum: Stratum, changed: Mapping[str, Delta], changed_rules: fro
 class _Refresher:
     """One commit's way through the strata. `states` are replaced as relations are done."""
 
-    def __init__(self, program: StratifiedProgram, versions: Versions, states: dict[str, RelationState], context: Context):
+    def __init__(self, program: StratifiedProgram, versions: Versions, states: dict[str, ViewState], context: Context):
         self.program = program
         self.versions = versions
         self.states = states
@@ -102,7 +113,7 @@ class _Refresher:
             shown = ", ".join(name for name in stratum.relations if "#" not in name) or stratum.relations[0]
             self.context.report(f"evaluating {shown}")
         if stratum.recursive:
-            changes = self._bootstrap(stratum)
+            changes = self._recursive(stratum)
         else:
             changes = {name: self._relation(self.program.relations[name], stratum.rules) for name in stratum.relations}
         for name, delta in changes.items():
@@ -112,22 +123,25 @@ class _Refresher:
             if len(delta):
                 self.found[name] = delta
 
-    def _bootstrap(self, stratum: Stratum) -> dict[str, Delta]:
+    def _recursive(self, stratum: Stratum) -> dict[str, Delta]:
         started, before = time.perf_counter(), self.context.work
         schemas = {name: self.program.relations[name] for name in stratum.relations}
-        rules = [rule for rule in stratum.rules if isinstance(rule, NormalRule)]
-        rows = bootstrap(schemas, rules, self.versions, self.context)
-        changes = {name: _change(self.versions[name], columns) for name, columns in rows.items()}
-        work = RuleWork(", ".join(rows), "", "bootstrap", steps=self.context.work - before)
-        work.head_changes = sum(map(len, changes.values()))
+        key = stratum_key(stratum.relations)
+        kept = self.states.get(key)
+        followed = follow(stratum, schemas, None if isinstance(kept, RelationState) else kept, self.versions, self.context)
+        self.states[key] = followed.kept
+        work = RuleWork(", ".join(stratum.relations), "", followed.strategy, followed.changed, steps=self.context.work - before)
+        work.assignments = followed.assignments
+        work.head_changes = sum(map(len, followed.deltas.values()))
         work.seconds = time.perf_counter() - started
         self.works.append(work)
-        return changes
+        return followed.deltas
 
     def _relation(self, schema: RelationSchema, rules: tuple[NormalRule | FunctorRule, ...]) -> Delta:
         if not self.context.keep:
             return self._derived(schema, rules)
         state = self.states.get(schema.name)
+        assert state is None or isinstance(state, RelationState)
         before = self.context.work
         strategy = "full"
         if state is not None:

@@ -1,0 +1,113 @@
+"""The joins of the elastic update: a recursive rule whose atoms of the stratum carry iterations, driven by what changed.
+
+An instantiation of the rule proves its head in iteration 1 + max(iterations of its atoms of the stratum), or 0 if it has none. So a query
+yields signed proofs (head row, iteration, count). The variable order is chosen for the rule as it was written; the iterations follow
+behind, each determined by the variables before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from lftj.join.context import Context
+from lftj.join.evaluate import Columns
+from lftj.join.order import OrderSearch
+from lftj.join.plan import make_plan
+from lftj.join.prepared import PreparedPlan
+from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RuleVariable, Value
+from lftj.recursion.iterated_relation import ITERATED
+from lftj.storage.relation import Order, RelationVersion
+from lftj.types import INT
+
+_REPLAN = 8  # growth or shrinkage of anything a plan reads after which it is made anew
+_FEW = 64  # up to this many rows no growth matters
+
+
+class Proofs(NamedTuple):
+    """Signed proofs: head rows, which may repeat, the iteration each is proved in, and how many proofs were won (or lost, if negative)."""
+
+    rows: Columns
+    iterations: np.ndarray
+    counts: np.ndarray
+
+
+class ElasticQuery:
+    """One body whose relations of the stratum have `ITERATED` in their names. `relation` is the one whose change drives it."""
+
+    def __init__(self, body: NormalRule, relation: str = "", bound: tuple[int, ...] | None = None):
+        self.relation = relation
+        self.bound = bound
+        head = [term.variable for term in body.head if isinstance(term, Ref)]
+        self._head = tuple(dict.fromkeys(head))
+        self._picks = [self._head.index(variable) for variable in head]
+        self.body = replace(body, variables=tuple(replace(v, name=f"v{i}") for i, v in enumerate(body.variables)))
+        self._names = [variable.name for variable in body.variables]
+        self.rule = _with_iterations(self.body)
+        self._prepared: PreparedPlan | None = None
+        self._sizes: tuple[int, ...] = ()
+
+    @property
+    def sign(self) -> int:
+        """+1 when a row won wins proofs, −1 when it loses them: `bound` are the bound columns of a negated atom."""
+        return 1 if self.bound is None else -1
+
+    def run(self, readings: Mapping[str, RelationVersion], context: Context) -> Proofs:
+        """All proofs over these relations; those with a moved row as it was count as lost."""
+        columns, counts, _ = self._plan(readings, context).run(readings, context)
+        width = len(self._head)
+        iterations = np.full(len(counts), -1)
+        for column in columns[width:]:
+            # a row as it was before it moved has ~iteration in place of its iteration
+            gone = column >> 63
+            np.maximum(iterations, column ^ gone, out=iterations)
+            counts = (counts ^ gone) - gone
+        rows = [columns[pick] for pick in self._picks] or [np.zeros(len(counts), np.int64)]
+        return Proofs(rows, iterations + 1, counts)
+
+    def key_orders(self) -> list[tuple[str, Order]]:
+        """What the present plan reads."""
+        return list(self._prepared.plan.key_orders()) if self._prepared is not None else []
+
+    def _plan(self, readings: Mapping[str, RelationVersion], context: Context) -> PreparedPlan:
+        sizes = tuple([readings[atom.relation].count for atom in self.rule.atoms])
+        if self._prepared is None or any(_differ(*pair) for pair in zip(sizes, self._sizes, strict=True)):
+            names = self._order(readings, context)
+            iterations = range(len(self.body.variables), len(self.rule.variables))
+            needed = (*self._head, *iterations)
+            plan = make_plan(self.rule, needed, readings, context.statistics, count=True, forced=names)
+            self._prepared, self._sizes = PreparedPlan(plan, readings, context), sizes
+        return self._prepared
+
+    def _order(self, readings: Mapping[str, RelationVersion], context: Context) -> tuple[str, ...]:
+        """The variable order, by name, of all but the iterations."""
+        if forced := context.orders.get(self.body.source):
+            return tuple(self.body.variables[self._names.index(name)].name for name in forced if name in self._names)
+
+        def orders(relation: str) -> list[Order]:
+            known = readings[relation].orders()
+            return [order[:-1] for order in known if order[-1] == len(order) - 1] if ITERATED in relation else list(known)
+
+        leading = frozenset(self._head)
+        search = OrderSearch(self.body, lambda name: context.statistics.of(readings[name]), orders, leading, lasting=True)
+        return tuple(self.body.variables[variable].name for variable in search.choose().order)
+
+
+def _with_iterations(body: NormalRule) -> NormalRule:
+    """The body with a variable of its own for the iteration of each atom of the stratum."""
+    variables = list(body.variables)
+    atoms: list[PositiveAtom] = []
+    for atom in body.atoms:
+        if ITERATED in atom.relation:
+            args = atom.args or (Value(0, INT),)
+            atom = PositiveAtom(atom.relation, (*args, Ref(len(variables))))
+            variables.append(RuleVariable(f"i{len(variables)}", INT))
+        atoms.append(atom)
+    return replace(body, atoms=tuple(atoms), variables=tuple(variables))
+
+
+def _differ(now: int, planned: int) -> bool:
+    return max(now, planned) > _FEW and (now > planned * _REPLAN or planned > now * _REPLAN)

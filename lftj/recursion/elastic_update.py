@@ -1,0 +1,203 @@
+"""The elastic update of a recursive stratum [Elastic, Algorithm 3]: from changes below it to the state that a bootstrap would give.
+
+An instantiation of a rule proves its head in iteration 1 + max(iterations of its rows of the stratum); rules that read nothing of the stratum
+and base rows prove in iteration 0. A row stands in the least iteration with a proof and counts the proofs of that iteration.
+
+The paper evaluates, per iteration k, what was lost, won and re-discovered from all of the rows of iteration k − 1. Here only rows that *move*
+drive a join, each when it is lost and when it is found; its proofs go, signed, to the iteration in which they count and wait there. So an
+iteration in which nothing moves is not visited, and one that is visited costs what moves in it. In the paper's terms, for a row t that waits
+in iteration k:
+
+- t stands in an earlier iteration: nothing happens (the bracketing of Π, and sparsification for a row that was found early);
+- t stands in k: its count changes (lines 5 and 6); at zero it is lost, moves to I⁻ and is asked *once* for the proofs it had in later
+  iterations before the update (re-discovery). What was won or lost of these since waits there already, so the sums are right: a proof whose
+  negated row was inserted or erased in the same commit is among the old ones exactly if it was valid, which the printed formula
+  misses;
+- t stands later or nowhere: what waits are all its proofs in k; t is found.
+
+Rules that come and go are facts that come and go [DYRE]: all proofs by such a rule are won or lost at the beginning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from lftj.join.context import Context
+from lftj.maintain.versions import CHANGE, OLD, Versions
+from lftj.program.normal_form import NormalRule
+from lftj.recursion.elastic_query import ElasticQuery, Proofs
+from lftj.recursion.iterated_relation import ITERATED, IteratedRelation, iterated_schema
+from lftj.recursion.proofs_to_come import Counted, ProofsToCome
+from lftj.recursion.rule_queries import BEFORE, LOST, MOVED, START, RuleQueries
+from lftj.recursion.stratum_state import StratumState
+from lftj.storage.database import base_name
+from lftj.storage.delta import Columns, Delta, no_rows
+from lftj.storage.loose_rows import LooseRows
+from lftj.storage.relation import RelationVersion
+from scantree.rows import difference
+
+NEVER = np.iinfo(np.int64).max
+
+
+class _Moves(NamedTuple):
+    """What an iteration does to a relation: rows found there with the iteration they stood in (NEVER: none), and rows lost from it."""
+
+    found: Columns
+    stood: np.ndarray
+    lost: Columns
+
+    def loose(self, iteration: int) -> Columns:
+        """Rows as they were, with ~iteration, and as they are."""
+        again = self.stood != NEVER
+        pieces = [
+            [*self.found, np.full(len(self.stood), iteration)],
+            [*(column[again] for column in self.found), ~self.stood[again]],
+            [*self.lost, np.full(len(self.lost[0]), ~iteration)],
+        ]
+        pieces = [piece for piece in pieces if len(piece[0])]
+        return pieces[0] if len(pieces) == 1 else [np.concatenate(columns) for columns in zip(*pieces, strict=True)]
+
+
+class ElasticUpdate:
+    """One update. `run` gives the new state and the net changes; the state it starts from and everything it reads stay as they are."""
+
+    def __init__(self, state: StratumState, rules: Iterable[NormalRule], versions: Versions, context: Context):
+        self.state = state
+        self.versions = versions
+        self.context = context
+        self.rules = state.queries_of(rules)
+        self.recursive = [queries for queries in self.rules if queries.recursive]
+        self.relations: dict[str, IteratedRelation] = dict(state.relations)
+        self.waiting = ProofsToCome()
+        self.readings: dict[str, RelationVersion] = {}
+        self.assignments = 0
+        self.moves = 0
+        self.iterations = 0
+        for name in {name for queries in (*state.rules, *self.rules) for name in queries.rule.reads} - set(state.schemas):
+            self._read(name)
+        for name, relation in state.relations.items():
+            self.readings |= {name + ITERATED: relation, name + BEFORE: relation, name + START: relation}
+
+    def _read(self, name: str) -> None:
+        if name in self.versions:
+            self.readings[name] = self.versions[name]
+            self.readings[name + OLD] = self.versions.before(name)
+        else:
+            self.readings[name + OLD] = self.versions.old[name]
+
+    def run(self) -> tuple[StratumState, dict[str, Delta]]:
+        """The state after the change, and the net change of each relation's rows. Raises what evaluation raises."""
+        self._changes_below()
+        while (due := self.waiting.take()) is not None:
+            self._iteration(*due)
+        return self._finished(), self._deltas()
+
+    # ── before the first iteration ────────────────────────────────────────────────────────────────────────────────────
+    def _changes_below(self) -> None:
+        for name in self.state.schemas:
+            base = self.versions.deltas.get(base_name(name))
+            if base is not None:
+                for rows, count in ((base.erases, -1), (base.inserts, 1)):
+                    ones = np.full(len(rows[0]), count)
+                    self.waiting.add(name, Proofs(rows, np.zeros_like(ones), ones))
+        for queries in self.rules:
+            if queries not in self.state.rules:
+                self._wait(queries.rule.relation, queries.added)
+                continue
+            for query in queries.below:
+                if query.relation in self.versions.deltas:
+                    self._below(queries.rule.relation, query)
+        for queries in self.state.rules:
+            if queries not in self.rules:
+                self._wait(queries.rule.relation, queries.removed, -1)
+
+    def _below(self, head: str, query: ElasticQuery) -> None:
+        relation, bound = query.relation, query.bound
+        change = self.versions.deltas[relation] if bound is None else self.versions.presence(relation, bound)
+        for rows, sign in ((change.erases, -query.sign), (change.inserts, query.sign)):
+            if len(rows[0]):
+                self.readings[CHANGE] = self.versions.with_change(relation, bound, rows)[CHANGE]
+                self._wait(head, query, sign)
+
+    def _wait(self, relation: str, query: ElasticQuery, sign: int = 1) -> None:
+        proofs = query.run(self.readings, self.context)
+        self.assignments += len(proofs.counts)
+        self.waiting.add(relation, proofs, sign)
+
+    # ── one iteration ─────────────────────────────────────────────────────────────────────────────────────────────────
+    def _iteration(self, iteration: int, due: dict[str, Counted]) -> None:
+        self.iterations += 1
+        moves = {name: self._settle(name, iteration, counted) for name, counted in due.items()}
+        moved = {name: moved for name, moved in moves.items() if moved is not None}
+        for name, (_, _, lost) in moved.items():
+            if len(lost[0]):
+                self._rediscover(name, iteration, lost)
+        for queries in self.recursive:
+            for query in queries.moved:
+                if query.relation in moved:
+                    self._wait(queries.rule.relation, query)
+        for name in moved:
+            self.readings[name + BEFORE] = self.relations[name]
+
+    def _settle(self, name: str, iteration: int, due: Counted) -> _Moves | None:
+        """Bring a relation's rows of this iteration up to date; what moved, if anything did."""
+        rows, counts = due
+        relation = self.relations[name]
+        present, (stands, proofs) = relation.identity.lookup(rows)
+        stands[~present] = NEVER
+        here = stands == iteration
+        counts = np.where(here, proofs + counts, counts)
+        later = stands > iteration
+        assert (counts[here | later] >= 0).all(), "more proofs lost than there were"
+        found, lost, recounted = later & (counts > 0), here & (counts == 0), here & (counts > 0)
+        lost_rows = [column[lost] for column in rows]
+        found_rows = [column[found] for column in rows]
+        self.relations[name] = after = relation.moved(
+            [*found_rows, np.full(len(found_rows[0]), iteration), counts[found]],
+            [*(column[recounted] for column in rows), np.full(int(recounted.sum()), iteration), counts[recounted]],
+            lost_rows,
+        )
+        self.readings[name + ITERATED] = after
+        moves = _Moves(found_rows, stands[found], lost_rows)
+        if not len(moves.stood) and not len(lost_rows[0]):
+            self.readings[name + BEFORE] = after
+            return None
+        self.moves += len(moves.stood) + len(lost_rows[0])
+        self.readings[name + MOVED] = self._loose(name, MOVED, moves.loose(iteration))
+        return moves
+
+    def _rediscover(self, name: str, iteration: int, lost: Columns) -> None:
+        """Let the proofs that lost rows had in later iterations wait there."""
+        self.readings[name + LOST] = LooseRows(replace(self.state.schemas[name], name=name + LOST), self.context.arena, lost)
+        for queries in self.state.rules:
+            if queries.recursive and queries.rule.relation == name:
+                rows, iterations, counts = queries.rediscovery.run(self.readings, self.context)
+                later = iterations > iteration
+                self.waiting.add(name, Proofs([column[later] for column in rows], iterations[later], counts[later]))
+
+    def _loose(self, name: str, suffix: str, rows: Columns) -> LooseRows:
+        return LooseRows(iterated_schema(self.state.schemas[name], suffix), self.context.arena, rows)
+
+    # ── the end ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    def _finished(self) -> StratumState:
+        """The new state. Key orders that were built on an older version on the way are not lost, or they would be built at each update."""
+        for query in (query for queries in self.rules for query in queries.planned()):
+            for name, order in query.key_orders():
+                if name.endswith(OLD) and name[: -len(OLD)] in self.readings:
+                    self.readings[name[: -len(OLD)]].tree(order)
+        relations = {name: relation.with_orders_of(self.state.relations[name]) for name, relation in self.relations.items()}
+        return replace(self.state, relations=relations, rules=self.rules)
+
+    def _deltas(self) -> dict[str, Delta]:
+        deltas: dict[str, Delta] = {}
+        for name, relation in self.relations.items():
+            inserted, erased = relation.changes_since(self.state.relations[name])
+            if not inserted:
+                inserted = erased = no_rows(relation.identity.key_width + 2)
+            new, old = inserted[:-2], erased[:-2]
+            deltas[name] = Delta(difference(new, old), difference(old, new))
+        return deltas

@@ -1,0 +1,108 @@
+"""The rows of a recursive relation with the iteration that first derived each, and the number of its proofs in that iteration [Elastic 4].
+
+The join kernel sees a relation of one column more, the iteration, which comes last in every key order because the row determines it. So it is
+kept as a value, not as part of the key: a row that moves to another iteration is overwritten in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from lftj.program.normal_form import RelationSchema
+from lftj.storage.delta import Columns, stored_width
+from lftj.storage.relation import Order, RelationVersion
+from lftj.types import INT
+from scantree import Arena, Tree
+from scantree.rows import sort_rows
+
+ITERATED = "#iterated"
+"""Behind a relation's name: its rows with their iterations."""
+
+
+def iterated_schema(schema: RelationSchema, suffix: str = ITERATED) -> RelationSchema:
+    """The schema with the iteration as last column. A nullary relation has the column of zeros that it is stored with before it."""
+    columns = schema.columns or (("none", INT),)
+    return replace(schema, name=schema.name + suffix, columns=(*columns, ("iteration", INT)), key=None, functional=False)
+
+
+class IteratedRelation(RelationVersion):
+    """One immutable version. Key orders are permutations of the row's columns followed by the iteration."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def of(schema: RelationSchema, arena: Arena, rows: Columns, iterations: np.ndarray, proofs: np.ndarray) -> IteratedRelation:
+        """These sorted, distinct rows of a relation of this schema. O(n)."""
+        width = stored_width(schema.arity)
+        options = (Tree.build(arena, rows, [iterations, proofs]),) if len(iterations) else (Tree.empty(arena, width, 2),)
+        return IteratedRelation(iterated_schema(schema), arena, {tuple(range(width + 1)): options[0]})
+
+    def columns(self) -> Columns:
+        """The rows' columns and their iterations, in ascending order of the rows. O(n)."""
+        return self.identity.columns()[:-1]
+
+    def rows(self) -> Columns:
+        """The rows alone, ascending. O(n)."""
+        return self.identity.columns()[:-2]
+
+    def tree(self, order: Order) -> Tree:
+        """The rows in a key order that ends with the iteration. O(1) once it exists; the first call builds it in O(n log n)."""
+        if (tree := self._trees.get(order)) is None:
+            with self._lock:
+                if (tree := self._trees.get(order)) is None:
+                    columns = self.columns()
+                    tree = self._tree_of(sort_rows([columns[i] for i in order]))
+                    self._trees = {**self._trees, order: tree}
+        return tree
+
+    def _tree_of(self, rows: Columns) -> Tree:
+        if not len(rows[0]):
+            return Tree.empty(self._arena, len(rows) - 1, 1)
+        return Tree.build(self._arena, rows[:-1], rows[-1:])
+
+    def moved(self, found: Columns, recounted: Columns, lost: Columns) -> IteratedRelation:
+        """The next version. `found` and `recounted` have iteration and proof count behind the row; `lost` are rows alone.
+
+        All sorted and distinct. Rows found go to their new iteration; rows recounted stay in theirs. O(δ log n) a key order.
+        """
+        identity = self._identity_order
+        inserts = found if not len(recounted[0]) else sort_rows([np.concatenate(pair) for pair in zip(found, recounted, strict=True)])
+        trees = {identity: self.identity.apply(inserts, lost)}
+        if not len(found[0]) and not len(lost[0]):
+            return IteratedRelation(self.schema, self._arena, {**self._trees, **trees})
+        for order, tree in self._trees.items():
+            if order != identity:
+                trees[order] = tree.apply(_permuted(found[:-1], order), _permuted(lost, order[:-1]))
+        return IteratedRelation(self.schema, self._arena, trees)
+
+    @property
+    def _identity_order(self) -> Order:
+        return tuple(range(self.identity.key_width + 1))
+
+    def changes_since(self, before: IteratedRelation) -> tuple[Columns, Columns]:
+        """Rows (with iteration and proofs) that this version has and `before` has not in the same way, and the reverse."""
+        if self.identity is before.identity:
+            return [], []
+        return self.identity.diff(before.identity)
+
+    def with_orders_of(self, before: IteratedRelation) -> IteratedRelation:
+        """This version with every key order that an earlier version has. O(δ log n), as nothing is sorted anew."""
+        missing = [order for order in before.orders() if order not in self._trees]
+        if not missing:
+            return self
+        inserted, erased = self.changes_since(before)
+        trees = dict(self._trees)
+        for order in missing:
+            tree = before.tree(order)
+            trees[order] = tree.apply(_permuted(inserted[:-1], order), _permuted(erased[:-2], order[:-1])) if inserted else tree
+        return IteratedRelation(self.schema, self._arena, trees)
+
+
+def _permuted(rows: Sequence[np.ndarray], order: Order) -> Columns:
+    return sort_rows([rows[i] for i in order])
+
+
+__all__ = ["ITERATED", "IteratedRelation", "iterated_schema"]

@@ -1,0 +1,96 @@
+"""A growing set of rows with proof counts: open addressing over rows that lie one behind the other in the order in which they came.
+
+Row i is entries[i · (width + 1)] … and then its count. Rows of one iteration lie together, so that their number tells whether a row that is
+already there came in this iteration, and counts its proof, or earlier, and does not. A slot holds a row's number plus one; 0 is empty.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scantree.jit import compiled, inlined, load, store
+
+BLOCK = 64  # rows whose slots are fetched together
+_MULTIPLIER = -7046029254386353131  # 2⁶⁴ / golden ratio, as a signed word
+
+
+@inlined
+def mix(packed, value):
+    """A hash of what was hashed so far and one more value."""
+    packed = (packed ^ value) * _MULTIPLIER
+    return packed ^ ((packed >> 29) & 0x7FFFFFFFF)
+
+
+@inlined
+def slot_of(hashed, shift):
+    """The top bits of a product."""
+    return ((hashed * _MULTIPLIER) >> shift) & ((1 << (64 - shift)) - 1)
+
+
+@inlined
+def same_row(entries, at, rows, row, picks):
+    """Whether the entry at this word is row number `row`."""
+    for column in range(picks.size):
+        if load(entries, at + column) != rows[picks[column], row]:
+            return False
+    return True
+
+
+@compiled
+def fetch(rows, first, last, picks, slots, shift, block):
+    """Put the home slots of rows [first, last) into `block` and read them, so that the waits for memory overlap; gives a sum of no use."""
+    total = 0
+    for row in range(first, last):
+        hashed = 0
+        for column in range(picks.size):
+            hashed = mix(hashed, rows[picks[column], row])
+        slot = slot_of(hashed, shift)
+        store(block, row - first, slot)
+        total += load(slots, slot)
+    return total
+
+
+@compiled
+def add_proofs(rows, picks, slots, shift, entries, count, fresh):
+    """Add rows whose last line is their number of proofs; `entries` and `slots` have room for all. The new number of entries.
+
+    Entries from number `fresh` on are of the present iteration.
+    """
+    width = picks.size
+    mask = slots.size - 1
+    proofs = rows.shape[0] - 1
+    block = np.empty(BLOCK, np.int64)
+    for first in range(0, rows.shape[1], BLOCK):
+        last = min(first + BLOCK, rows.shape[1])
+        fetch(rows, first, last, picks, slots, shift, block)
+        for row in range(first, last):
+            slot = load(block, row - first)
+            entry = load(slots, slot)
+            while entry != 0 and not same_row(entries, (entry - 1) * (width + 1), rows, row, picks):
+                slot = (slot + 1) & mask
+                entry = load(slots, slot)
+            if entry == 0:
+                at = count * (width + 1)
+                for column in range(width):
+                    store(entries, at + column, rows[picks[column], row])
+                store(entries, at + width, rows[proofs, row])
+                count += 1
+                store(slots, slot, count)
+            elif entry > fresh:
+                at = (entry - 1) * (width + 1) + width
+                store(entries, at, load(entries, at) + rows[proofs, row])
+    return count
+
+
+@compiled
+def rehash(entries, width, count, slots, shift):
+    """Fill an empty table of slots with all entries."""
+    mask = slots.size - 1
+    for entry in range(count):
+        hashed = 0
+        for column in range(width):
+            hashed = mix(hashed, load(entries, entry * (width + 1) + column))
+        slot = slot_of(hashed, shift)
+        while load(slots, slot) != 0:
+            slot = (slot + 1) & mask
+        store(slots, slot, entry + 1)

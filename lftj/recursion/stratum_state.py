@@ -1,0 +1,64 @@
+"""What is kept of a recursive stratum between commits [Elastic 4]: for every row its iteration and its number of proofs in that iteration."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from lftj.program.normal_form import NormalRule, RelationSchema
+from lftj.recursion.iterated_relation import IteratedRelation
+from lftj.recursion.rule_queries import RuleQueries
+from lftj.storage.delta import no_rows
+from scantree import Arena
+
+_SEEN = 64  # changed rows after which their average tells something
+_FORGET = 0.9
+
+@dataclass(frozen=True)
+class StratumState:
+    """One immutable version. `work`: kernel steps of the last bootstrap; `used`: whether an update has started from it since.
+
+    `steps` and `changes`: kernel steps of past updates, and the changed rows below that they were for; recent ones weigh more.
+    Invariant [Theorem 3.5]: `relations` are what a bootstrap on the same input gives, iteration by iteration and count by count.
+    """
+
+    schemas: Mapping[str, RelationSchema]
+    relations: Mapping[str, IteratedRelation]
+    rules: tuple[RuleQueries, ...]
+    work: int = 0
+    used: bool = False
+    steps: float = 0.0
+    changes: float = 0.0
+
+    @staticmethod
+    def empty(schemas: Mapping[str, RelationSchema], arena: Arena) -> StratumState:
+        """No rules and no rows."""
+        relations = {
+            name: IteratedRelation.of(schema, arena, no_rows(schema.arity), *no_rows(2)) for name, schema in schemas.items()
+        }
+        return StratumState(schemas, relations, ())
+
+    def queries_of(self, rules: Iterable[NormalRule]) -> tuple[RuleQueries, ...]:
+        """The queries of these rules: those of a rule that was here, with their plans, or new ones."""
+        members = frozenset(self.schemas)
+        left = list(self.rules)
+        found: list[RuleQueries] = []
+        for rule in rules:
+            known = next((queries for queries in left if queries.rule is rule or queries.rule == rule), None)
+            if known is not None:
+                left.remove(known)
+            found.append(known or RuleQueries(rule, members))
+        return tuple(found)
+
+    def experienced(self, steps: int, changes: int) -> StratumState:
+        """The same state, knowing what one more update took."""
+        return replace(self, steps=self.steps * _FORGET + steps, changes=self.changes * _FORGET + changes)
+
+    def expected(self, changes: int) -> float:
+        """Kernel steps that an update for so many changed rows will take, going by those before; 0 when too few were seen to tell."""
+        return self.steps / self.changes * changes if self.changes >= _SEEN else 0.0
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the rows in all key orders, iterations and counts included."""
+        return sum(sum(relation.memory().values()) + 8 * relation.count for relation in self.relations.values())

@@ -1,0 +1,52 @@
+"""A recursive stratum of a workspace looked at from inside, and from nothing, for tests of its state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lftj.maintain.versions import Versions
+from lftj.program.normal_form import NormalRule
+from lftj.recursion.elastic_bootstrap import elastic_bootstrap
+from lftj.recursion.stratum_state import StratumState
+
+Rows = dict[tuple[int, ...], tuple[int, int]]
+
+
+def states(workspace: Any) -> list[StratumState]:
+    """The counted states that a workspace keeps."""
+    return [state for state in workspace._engine.state.heads.values() if isinstance(state, StratumState)]
+
+
+def rows_of(state: StratumState) -> dict[str, Rows]:
+    """Per relation: codes of the row → (iteration, proofs)."""
+    found: dict[str, Rows] = {}
+    for name, relation in state.relations.items():
+        *rows, iterations, proofs = (column.tolist() for column in relation.identity.columns())
+        found[name] = {tuple(row): (i, c) for *row, i, c in zip(*rows, iterations, proofs, strict=True)}
+    return found
+
+
+def check(workspace: Any) -> int:
+    """Every kept state equals a bootstrap on the present input, all its key orders agree, and its rows are the views'. Their number."""
+    engine = workspace._engine
+    database, program = engine.state.database, engine.state.program.stratified
+    kept = states(workspace)
+    for state in kept:
+        rules = [rule for stratum in program.strata if set(stratum.relations) == set(state.schemas) for rule in stratum.rules]
+        context = engine.context(engine.state.aggregates)
+        versions = Versions(database, database, {}, engine.arena)
+        queries = StratumState.empty(state.schemas, engine.arena).queries_of([rule for rule in rules if isinstance(rule, NormalRule)])
+        fresh = elastic_bootstrap(state.schemas, queries, versions, context)
+        assert rows_of(state) == rows_of(fresh)
+        for name, relation in state.relations.items():
+            assert [column.tolist() for column in relation.rows()] == [column.tolist() for column in database[name].columns()]
+            _check_orders(relation)
+    return len(kept)
+
+
+def _check_orders(relation: Any) -> None:
+    rows = set(zip(*(column.tolist() for column in relation.columns()), strict=True))
+    for order in relation.orders()[1:]:
+        tree = relation.tree(order)
+        back = [tree.columns()[order.index(i)].tolist() for i in range(len(order))]
+        assert set(zip(*back, strict=True)) == rows
