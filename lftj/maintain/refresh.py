@@ -72,9 +72,7 @@ def refresh(
     return Refreshed(new.replace(refresher.versions.updates), refresher.found, kept, refresher.works)
 
 
-def still_serving(
-    states: Mapping[str, ViewState], program: StratifiedProgram, changed_rules: frozenset[str]
-) -> dict[str, ViewState]:
+def still_serving(states: Mapping[str, ViewState], program: StratifiedProgram, changed_rules: frozenset[str]) -> dict[str, ViewState]:
     """The states that are of use under a new program.
 
     A relation may have become base, or part of a cycle; and where no supports are counted, a rule cannot come or go by itself.

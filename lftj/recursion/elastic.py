@@ -1,11 +1,11 @@
 """A recursive stratum at a commit: updated or bootstrapped, whichever is expected to cost less [Elastic 5].
 
-An update may take `Context.fraction` of the kernel steps of the last counted bootstrap; one that needs more is given up without trace, since
-states are immutable. One that is expected to need more, by the share of the rows below that changed or by what earlier updates took for
-each changed row, is not started. Work is counted, not timed, so the choice is the same on every machine.
+An update may take `Context.fraction` of the kernel steps of the last counted bootstrap; one that needs more is given up without trace,
+since states are immutable. One that is expected to need more, by the share of the rows below that changed or by what earlier updates took
+for each changed row, is not started. Work is counted, not timed, so the choice is the same on every machine.
 
-Counting proofs costs a bootstrap a multiple, and many strata never change, or only as a whole. So the first bootstrap finds rows alone, and the
-state is built when a small change comes: by a bootstrap on the new input that counts.
+Counting proofs costs a bootstrap a multiple, and many strata never change, or only as a whole. So the first bootstrap finds rows alone, and
+the state is built when a small change comes: by a bootstrap on the new input that counts.
 """
 
 from __future__ import annotations
@@ -59,9 +59,7 @@ def stratum_key(relations: Iterable[str]) -> str:
     return "#stratum " + " ".join(sorted(relations))
 
 
-def follow(
-    stratum: Stratum, schemas: Mapping[str, RelationSchema], kept: Kept | None, versions: Versions, context: Context
-) -> Followed:
+def follow(stratum: Stratum, schemas: Mapping[str, RelationSchema], kept: Kept | None, versions: Versions, context: Context) -> Followed:
     """Bring a recursive stratum up to date. Raises what evaluation raises; nothing given is changed."""
     rules = [rule for rule in stratum.rules if isinstance(rule, NormalRule)]
     if not context.keep or kept is None or not _countable(stratum):
@@ -101,9 +99,7 @@ def _changes(stratum: Stratum, versions: Versions) -> tuple[int, float]:
     return changed, share
 
 
-def _updated(
-    kept: StratumState, rules: list[NormalRule], versions: Versions, context: Context, allowed: int, changed: int
-) -> Followed:
+def _updated(kept: StratumState, rules: list[NormalRule], versions: Versions, context: Context, allowed: int, changed: int) -> Followed:
     """Raises AllowanceSpentError."""
     before = context.work
     update = ElasticUpdate(kept, rules, versions, context)
@@ -145,4 +141,3 @@ def _change(old: RelationVersion, rows: Columns) -> Delta:
         return Delta(rows, [np.empty(0, np.int64) for _ in rows])
     before = old.columns()
     return Delta(difference(rows, before), difference(before, rows))
-

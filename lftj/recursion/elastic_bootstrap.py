@@ -1,8 +1,8 @@
 """Semi-naïve evaluation that counts [Elastic, Algorithm 2]: the state of a recursive stratum from nothing.
 
-Iteration k finds the instantiations with rows of iterations before k, at least one of them from k − 1, and counts them for heads that are in no
-earlier iteration. An instantiation with two rows from k − 1 counts once because atoms are taken in turn: those before the one that reads
-the fresh rows read all rows up to k − 1, those behind it only rows up to k − 2.
+Iteration k finds the instantiations with rows of iterations before k, at least one of them from k − 1, and counts them for heads that are
+in no earlier iteration. An instantiation with two rows from k − 1 counts once because atoms are taken in turn: those before the one that
+reads the fresh rows read all rows up to k − 1, those behind it only rows up to k − 2.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """The elastic update of a recursive stratum [Elastic, Algorithm 3]: from changes below it to the state that a bootstrap would give.
 
-An instantiation of a rule proves its head in iteration 1 + max(iterations of its rows of the stratum); rules that read nothing of the stratum
-and base rows prove in iteration 0. A row stands in the least iteration with a proof and counts the proofs of that iteration.
+An instantiation of a rule proves its head in iteration 1 + max(iterations of its rows of the stratum); rules that read nothing of the
+stratum and base rows prove in iteration 0. A row stands in the least iteration with a proof and counts the proofs of that iteration.
 
-The paper evaluates, per iteration k, what was lost, won and re-discovered from all of the rows of iteration k − 1. Here only rows that *move*
-drive a join, each when it is lost and when it is found; its proofs go, signed, to the iteration in which they count and wait there. So an
-iteration in which nothing moves is not visited, and one that is visited costs what moves in it. In the paper's terms, for a row t that waits
-in iteration k:
+The paper evaluates, per iteration k, what was lost, won and re-discovered from all of the rows of iteration k − 1. Here only rows that
+*move* drive a join, each when it is lost and when it is found; its proofs go, signed, to the iteration in which they count and wait there.
+So an iteration in which nothing moves is not visited, and one that is visited costs what moves in it. In the paper's terms, for a row t
+that waits in iteration k:
 
 - t stands in an earlier iteration: nothing happens (the bracketing of Π, and sparsification for a row that was found early);
 - t stands in k: its count changes (lines 5 and 6); at zero it is lost, moves to I⁻ and is asked *once* for the proofs it had in later
@@ -20,7 +20,7 @@ Rules that come and go are facts that come and go [DYRE]: all proofs by such a r
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -32,7 +32,7 @@ from lftj.program.normal_form import NormalRule
 from lftj.recursion.elastic_query import ElasticQuery, Proofs
 from lftj.recursion.iterated_relation import ITERATED, IteratedRelation, iterated_schema
 from lftj.recursion.proofs_to_come import Counted, ProofsToCome
-from lftj.recursion.rule_queries import BEFORE, LOST, MOVED, START, RuleQueries
+from lftj.recursion.rule_queries import BEFORE, LOST, MOVED, START
 from lftj.recursion.stratum_state import StratumState
 from lftj.storage.database import base_name
 from lftj.storage.delta import Columns, Delta, no_rows
@@ -129,7 +129,7 @@ class ElasticUpdate:
         self.waiting.add(relation, proofs, sign)
 
     # ── one iteration ─────────────────────────────────────────────────────────────────────────────────────────────────
-    def _iteration(self, iteration: int, due: dict[str, Counted]) -> None:
+    def _iteration(self, iteration: int, due: Mapping[str, Counted]) -> None:
         self.iterations += 1
         moves = {name: self._settle(name, iteration, counted) for name, counted in due.items()}
         moved = {name: moved for name, moved in moves.items() if moved is not None}

@@ -1,7 +1,7 @@
 """The rows of a recursive relation with the iteration that first derived each, and the number of its proofs in that iteration [Elastic 4].
 
-The join kernel sees a relation of one column more, the iteration, which comes last in every key order because the row determines it. So it is
-kept as a value, not as part of the key: a row that moves to another iteration is overwritten in place.
+The join kernel sees a relation of one column more, the iteration, which comes last in every key order because the row determines it. So it
+is kept as a value, not as part of the key: a row that moves to another iteration is overwritten in place.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """All the ways in which the elastic update asks one rule of a recursive stratum [Elastic, Algorithm 3].
 
-What changed below the stratum changes proofs at once, all iterations together. What moved inside it changes the proofs that use it. And a row
-that lost its proofs asks for those it has in later iterations. An instantiation that several changed atoms find counts once because atoms
-are taken in turn: those before the changed one read the state after the change, those behind it the state before.
+What changed below the stratum changes proofs at once, all iterations together. What moved inside it changes the proofs that use it. And a
+row that lost its proofs asks for those it has in later iterations. An instantiation that several changed atoms find counts once because
+atoms are taken in turn: those before the changed one read the state after the change, those behind it the state before.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ BEFORE = ITERATED + "#before"
 START = ITERATED + "#start"
 """Behind a relation's name: its rows before the update."""
 MOVED = ITERATED + "#moved"
-"""Behind a relation's name: rows that are found or lost in the present iteration, with ~iteration as they were and iteration as they are."""
+"""Behind a relation's name: rows found or lost in the present iteration, with ~iteration (as they were) or iteration (as they are)."""
 LOST = "#lost"
 """Behind a relation's name: the rows that are asked for proofs."""
 

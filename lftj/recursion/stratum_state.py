@@ -1,4 +1,4 @@
-"""What is kept of a recursive stratum between commits [Elastic 4]: for every row its iteration and its number of proofs in that iteration."""
+"""What is kept of a recursive stratum between commits [Elastic 4]: every row with its iteration and its number of proofs in it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from scantree import Arena
 
 _SEEN = 64  # changed rows after which their average tells something
 _FORGET = 0.9
+
 
 @dataclass(frozen=True)
 class StratumState:
@@ -33,9 +34,7 @@ class StratumState:
     @staticmethod
     def empty(schemas: Mapping[str, RelationSchema], arena: Arena) -> StratumState:
         """No rules and no rows."""
-        relations = {
-            name: IteratedRelation.of(schema, arena, no_rows(schema.arity), *no_rows(2)) for name, schema in schemas.items()
-        }
+        relations = {name: IteratedRelation.of(schema, arena, no_rows(schema.arity), *no_rows(2)) for name, schema in schemas.items()}
         return StratumState(schemas, relations, ())
 
     def queries_of(self, rules: Iterable[NormalRule]) -> tuple[RuleQueries, ...]:

@@ -1,7 +1,7 @@
 """Proof counts by their definition, with Python sets and nested loops: what the state of a recursive stratum has to be.
 
-A program is a list of rules (head, positive atoms, negated atoms, test); an atom is (relation, arguments), an argument a variable's name or a
-constant. `counted` gives for each derived row the iteration that first derives it and its number of proofs in that iteration.
+A program is a list of rules (head, positive atoms, negated atoms, test); an atom is (relation, arguments), an argument a variable's name or
+a constant. `counted` gives for each derived row the iteration that first derives it and its number of proofs in that iteration.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _bindings(rule: Rule, facts: Input) -> Iterator[tuple[dict[str, Any], tuple[
 
 def counted(rules: list[Rule], members: set[str], facts: Input) -> Counted:
     """Iteration and proof count of every row of `members`, whose base rows and all other relations are `facts`."""
-    known: Counted = {name: {row: (0, 1) for row in facts.get(name, ())} for name in members}
+    known: Counted = {name: dict.fromkeys(facts.get(name, ()), (0, 1)) for name in members}
     iteration = 0
     while True:
         readable = {**facts, **{name: set(rows) for name, rows in known.items()}}
