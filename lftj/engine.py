@@ -15,7 +15,7 @@ from lftj.commit import Outcome, Proposal, carry_out
 from lftj.dictionary import Dictionary
 from lftj.errors import LimitError
 from lftj.heads.user import UserAggregate
-from lftj.join.context import Context
+from lftj.join.context import Bitmap, Context
 from lftj.join.statistics import Statistics
 from lftj.limits import LimitStack
 from lftj.maintain.rule_work import RuleWork
@@ -54,7 +54,7 @@ class Engine:
         self.limits = LimitStack()
         self.progress = progress
         self.statistics = Statistics()
-        self.caches: list[np.ndarray] = []
+        self.caches: list[Bitmap] = []
         self.fraction = fraction
         self.trace_budget = trace_budget
         self.trace_override: TraceOverride | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,13 @@ from scantree import Arena
 
 class AllowanceSpentError(Exception):
     """What a part of a commit was allowed to cost is used up. Never leaves the engine: the caller goes another way."""
+
+
+class Bitmap(NamedTuple):
+    """Room for `bitmap_kernels`, and how kernels are told of it."""
+
+    array: np.ndarray
+    address: Any
 
 
 @dataclass
@@ -49,7 +56,7 @@ class Context:
     """Bytes that they take."""
     trace_override: Any = None
     """A `lftj.maintain.trace_choice.TraceOverride`, for tests and experiments; None: as planned."""
-    caches: list[np.ndarray] = field(default_factory=list)
+    caches: list[Bitmap] = field(default_factory=list)
     """Bitmaps without a bit set, for the next run to use: making one costs more than a small run."""
 
     def spend(self, steps: int) -> None:

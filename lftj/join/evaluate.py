@@ -10,7 +10,7 @@ from lftj.errors import LftjError, ValueRangeError
 from lftj.join import layout_kernels as at
 from lftj.join.assemble import Assembly
 from lftj.join.bitmap_kernels import CACHE_LIST, CACHE_WORDS, clear_cache
-from lftj.join.context import Context
+from lftj.join.context import Bitmap, Context
 from lftj.join.plan import RulePlan, make_plan
 from lftj.join.trace import NOTHING, LogBuffer, Logged, Sink
 from lftj.join.triejoin_kernels import run
@@ -60,7 +60,7 @@ def chunks(
     out[-1] = 1  # proofs; rows that are written a window at a time have one each
     state[at.CAPACITY] = _CHUNK
     offsets, text = context.dictionary.flat()
-    arrays = (context.arena.memory, assembly.words, state, offsets, text, cache, out.reshape(-1), buffer.words)
+    arrays = (context.arena.memory, assembly.words, state, offsets, text, cache.array, out.reshape(-1), buffer.words)
     arguments = [address(array) for array in arrays]
     status = at.PAUSED
     while status != at.DONE:
@@ -77,18 +77,19 @@ def chunks(
     return_cache(context, cache, state)
 
 
-def borrow_cache(context: Context) -> np.ndarray:
+def borrow_cache(context: Context) -> Bitmap:
     """A bitmap without a bit set. One whose run was broken off is not to be returned."""
     try:
         return context.caches.pop()
     except IndexError:
-        return np.zeros(CACHE_WORDS + CACHE_LIST, np.int64)
+        words = np.zeros(CACHE_WORDS + CACHE_LIST, np.int64)
+        return Bitmap(words, address(words))
 
 
-def return_cache(context: Context, cache: np.ndarray, state: np.ndarray) -> None:
+def return_cache(context: Context, cache: Bitmap, state: np.ndarray) -> None:
     """Clear the bitmap of a run that went to its end, and keep it for the next."""
     if state[at.CACHE_ROWS]:
-        clear_cache(address(cache), address(state))
+        clear_cache(cache.address, address(state))
     context.caches.append(cache)
 
 

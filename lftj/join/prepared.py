@@ -42,6 +42,9 @@ class PreparedPlan:
         ]
         self._probes = [int(self._words[at.PROBE_TABLE]) + probe * at.PROBE_RECORD for probe in range(len(plan.probes))]
         self._addresses = [address(array) for array in (self._words, self._state, self._out.reshape(-1), self._log_words)]
+        self._memory = address(context.arena.memory)
+        self._flat = context.dictionary.flat()
+        self._flat_addresses = [address(array) for array in self._flat]
 
     def run(self, relations: Relations, context: Context, log: Sink | None = None) -> tuple[Columns, np.ndarray, int]:
         """All output rows over these relations, their numbers of proofs, and the kernel steps it took; spends the steps as it goes.
@@ -56,16 +59,17 @@ class PreparedPlan:
         state = self._state
         state[:] = self._fresh
         words, at_state, out, log_words = self._addresses
-        offsets, text = context.dictionary.flat()
-        memory = address(context.arena.memory)
+        flat = context.dictionary.flat()
+        if flat[0] is not self._flat[0] or flat[1] is not self._flat[1]:
+            self._flat, self._flat_addresses = flat, [address(array) for array in flat]
         pieces: list[np.ndarray] = []
         status = at.PAUSED
         cache = borrow_cache(context)
-        inputs = (memory, words, at_state, address(offsets), address(text), address(cache), out, log_words)
+        offsets, text = self._flat_addresses
         while status != at.DONE:
             before = int(state[at.STEPS])
             state[at.BUDGET] = before + context.slice(SLICE)
-            status = run(*inputs)
+            status = run(self._memory, words, at_state, offsets, text, cache.address, out, log_words)
             context.spend(int(state[at.STEPS]) - before)
             if status == at.FAILED:
                 raise evaluation_failure(self.plan, state, context)

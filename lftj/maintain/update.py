@@ -27,7 +27,8 @@ from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta
 
-_MANY = 1000  # changed rows below which an update is always tried
+_FEW = 16  # changed rows up to which nobody asks whether an update pays
+_MANY = 1000  # changed rows below which only what such changes cost before tells
 
 Updated = tuple[Delta, RelationState, list[RuleWork]]
 
@@ -84,6 +85,8 @@ def update(
 
 def _hopeless(rules: list[RuleState], versions: Versions, fraction: float, allowed: int) -> bool:
     """Whether an update is not worth starting: more than `fraction` of what is read has changed, or it is too much going by averages."""
+    if sum(map(len, versions.deltas.values())) <= _FEW:
+        return False
     expected, changed, read = 0.0, 0, 0
     for rule_state in rules:
         for name in rule_state.rule.reads:
@@ -115,12 +118,13 @@ def _rule(state: RuleState, versions: Versions, context: Context, work: RuleWork
         found = Delta(functor_rows(rule, delta.inserts, context), functor_rows(rule, delta.erases, context))
         work.surgeries, work.assignments = len(delta), len(found)
         return _signed(found), state
-    columns, signed, state = _assignments(state, state.body, versions, context, work)
+    body = state.body
+    columns, signed, state = _assignments(state, body, versions, context, work)
     work.assignments = len(signed)
     if not len(signed):
         return None, state
     if state.aggregate is None:
-        return (state.body.head_rows(columns, len(signed)), signed), state
+        return (body.head_rows(columns, len(signed)), signed), state
     aggregate, delta = state.aggregate.update(columns, signed, context.dictionary, context.user_aggregates)
     return (_signed(delta) if len(delta) else None), replace(state, aggregate=aggregate)
 
