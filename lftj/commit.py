@@ -123,10 +123,10 @@ def _change_base_rows(draft: _Draft, before: State, proposal: Proposal, context:
         delta = staging.net()
         if not len(delta):
             continue
-        check_key(staging.committed, delta, context.dictionary)
         net[name] = delta
         target = base_name(name) if proposal.program.catalog.has_rules(name) else name
         draft.updates[target] = changed = draft[target].apply(delta)
+        check_key(staging.committed.schema, changed, delta, context.dictionary)
         old = before.database.get(target)
         draft.deltas[target] = changed.difference(old) if target in draft.deltas and old is not None else delta
     for name in {*net, *proposal.changed_rules}:

@@ -91,8 +91,8 @@ class Staging:
         key, rest = key_and_rest(schema)
         if not self.committed.count:
             return no_rows(schema.arity)
-        found, values = self.committed.key_index().lookup(keys)
-        by_position = dict(zip((*key, *rest), (*keys, *values), strict=True))
+        found, columns, _ = self.committed.tree((*key, *rest)).edge_rows(keys)
+        by_position = dict(zip((*key, *rest), columns, strict=True))
         return [by_position[i][found] for i in range(schema.arity)]
 
 

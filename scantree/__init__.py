@@ -4,6 +4,6 @@ from scantree.arena import Arena
 from scantree.complement import complement
 from scantree.interval import IntervalTree
 from scantree.monoid import COUNT, Aggregate, Monoid, max_of, min_of, sum_of
-from scantree.tree import Tree
+from scantree.tree import Tree, after_prefix
 
-__all__ = ["COUNT", "Aggregate", "Arena", "IntervalTree", "Monoid", "Tree", "complement", "max_of", "min_of", "sum_of"]
+__all__ = ["COUNT", "Aggregate", "Arena", "IntervalTree", "Monoid", "Tree", "after_prefix", "complement", "max_of", "min_of", "sum_of"]

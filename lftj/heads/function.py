@@ -2,7 +2,8 @@
 
 *State kept:* (t, η) per argument tuple s, where η counts the assignments that derive F[s] = t. *INSERT* adds 1 to η, *ERASE* takes 1 away.
 A commit takes all erases first, then the inserts, so a value may be replaced in one commit; two different t for one s at its end are a
-`KeyViolationError`, and the commit is rolled back. The relation itself is what `check_function` looks at, in key order.
+`KeyViolationError`, and the commit is rolled back. The relation itself is what `check_function` looks at, in key order; after a change
+`check_function_delta` looks at the keys of the rows that came, in the relation as it is then.
 """
 
 from __future__ import annotations
@@ -13,7 +14,11 @@ from typing import Any
 import numpy as np
 
 from lftj.errors import KeyViolationError
-from scantree.rows import equal_runs
+from lftj.program.normal_form import RelationSchema
+from lftj.storage.delta import Delta
+from lftj.storage.relation import RelationVersion, key_and_rest
+from scantree import after_prefix
+from scantree.rows import equal_runs, sort_rows
 
 _SHOWN = 10
 """Conflicting keys whose rows the error carries."""
@@ -33,6 +38,38 @@ def conflicts(columns: Sequence[np.ndarray], key_width: int) -> np.ndarray:
     shared = np.ones(rows, dtype=bool)
     shared[starts[alone]] = False
     return np.flatnonzero(shared)
+
+
+def conflicting_rows(schema: RelationSchema, version: RelationVersion, delta: Delta) -> list[np.ndarray]:
+    """All rows of `version` that share their key with another, key columns first (as `key_and_rest` has them), in order.
+
+    `delta` led to this version from one that obeyed the key, so only the keys of rows that came can be in conflict. O(δ log n).
+    """
+    key, rest = key_and_rest(schema)
+    inserts = sort_rows([delta.inserts[i] for i in (*key, *rest)]) if rest else delta.inserts
+    if not rest or not delta.inserted:
+        return [column[:0] for column in inserts]
+    if delta.inserted == version.count:
+        found = conflicts(inserts, len(key))
+        return [column.take(found) for column in inserts]
+    tree = version.tree((*key, *rest))
+    starts = equal_runs(inserts, len(key))
+    keys = np.stack(inserts).take(starts, axis=1)[: len(key)]
+    least, greatest = tree.edge_rows(keys)[1], tree.edge_rows(keys, last=True)[1]
+    several = np.zeros(len(starts), dtype=bool)
+    for first, last in zip(least[len(key) :], greatest[len(key) :], strict=True):
+        several |= first != last
+    ranges = [tree.range(key, after_prefix(key)) for key in keys[:, several].T.tolist()]
+    return [np.concatenate(column) for column in zip(*ranges, strict=True)] if ranges else [column[:0] for column in inserts]
+
+
+def check_function_delta(schema: RelationSchema, version: RelationVersion, delta: Delta, *, decode: Callable[[Row], Row] = tuple) -> None:
+    """As `check_function`, and with the same error, of the version that `delta` made of one that obeyed its key. O(δ log n).
+
+    `decode` makes a user's row of a row of codes, key columns first.
+    """
+    key, _ = key_and_rest(schema)
+    check_function(conflicting_rows(schema, version, delta), len(key), relation=schema.name, functional=schema.functional, decode=decode)
 
 
 def check_function(

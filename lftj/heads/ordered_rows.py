@@ -7,7 +7,7 @@ that combines values in order is a scan of the group's range. Calls whose argume
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -18,8 +18,8 @@ from lftj.heads.kept import Advance, GroupChange
 from lftj.heads.scans import Scan
 from lftj.heads.support_state import SupportState
 from lftj.heads.text_order import TextOrder
-from lftj.types import INT64_MAX, Type
-from scantree import Arena
+from lftj.types import Type
+from scantree import Arena, after_prefix
 
 
 def ordered_args(call: CallShape) -> tuple[int, ...]:
@@ -105,11 +105,3 @@ class OrderedRows:
             codes[group] = scan.result(tree, prefix, after_prefix(prefix), change.name, group)
         change.work.count(tree, 2 * len(codes))
         return codes
-
-
-def after_prefix(prefix: Sequence[int]) -> list[int] | None:
-    """The least key that comes after all that begin with `prefix`; None when none does."""
-    bound = list(prefix)
-    while bound and bound[-1] == INT64_MAX:
-        bound.pop()
-    return [*bound[:-1], bound[-1] + 1] if bound else None

@@ -9,13 +9,13 @@ strategies of its own (`recursion.elastic`).
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from lftj.errors import ValueRangeError
-from lftj.heads.function import check_function
+from lftj.heads.function import check_function_delta
 from lftj.join.context import AllowanceSpentError, Context
 from lftj.join.evaluate import Columns
 from lftj.maintain.establish import establish
@@ -28,7 +28,7 @@ from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, St
 from lftj.recursion.elastic import Kept, follow, stratum_key
 from lftj.storage.database import Database, base_name
 from lftj.storage.delta import Delta
-from lftj.storage.relation import RelationVersion
+from lftj.storage.relation import RelationVersion, key_and_rest
 from lftj.types import decode_scalar
 from scantree.rows import difference, union
 
@@ -116,7 +116,7 @@ class _Refresher:
             changes = {name: self._relation(self.program.relations[name], stratum.rules) for name in stratum.relations}
         for name, delta in changes.items():
             version = self.versions[name].apply(delta)
-            check_functional(self.program.relations[name], version.columns, self.context)
+            check_functional(self.program.relations[name], version, delta, self.context)
             self.versions.update(name, version, delta)
             if len(delta):
                 self.found[name] = delta
@@ -168,21 +168,19 @@ class _Refresher:
         return _change(self.versions[schema.name], union(rows, self.versions[base].columns()) if base in self.versions else rows)
 
 
-def check_functional(schema: RelationSchema, read: Callable[[], Columns], context: Context) -> None:
-    """Raise KeyViolationError when rows of a view share a key; keys that are not a prefix of the columns are moved to the front."""
+def check_functional(schema: RelationSchema, version: RelationVersion, delta: Delta, context: Context) -> None:
+    """Raise KeyViolationError when rows of a view share a key that did not before `delta`."""
     if schema.key is None:
         return
-    rows = read()
-    rest = [i for i in range(schema.arity) if i not in schema.key]
-    order = [*schema.key, *rest]
+    key, rest = key_and_rest(schema)
+    order = (*key, *rest)
     types = [schema.columns[i][1] for i in order]
-    columns = rows if order == list(range(schema.arity)) else Delta.insertion([rows[i] for i in order]).inserts
 
     def decode(row: tuple[int, ...]) -> tuple[object, ...]:
         values = dict(zip(order, (decode_scalar(t, c, context.dictionary) for t, c in zip(types, row, strict=True)), strict=True))
         return tuple(values[i] for i in range(schema.arity))
 
-    check_function(columns, len(schema.key), relation=schema.name, functional=schema.functional, decode=decode)
+    check_function_delta(schema, version, delta, decode=decode)
 
 
 def _change(old: RelationVersion, rows: Columns) -> Delta:

@@ -2,7 +2,6 @@
 
 A key order is a permutation of the columns; its tree holds the rows with their columns permuted. The identity is always there;
 the others are built when first asked for, kept, and brought forward by each change, so that a commit of a few rows never costs O(n).
-A relation with a key also keeps, once a writer asked for it, an index from key to the other columns.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import numpy as np
 
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns, Delta, no_rows, stored_width
-from scantree.rows import contains, difference, sort_rows, union
+from scantree.rows import difference, sort_rows, union
 from scantree.tree import Arena, Tree
 
 Order = tuple[int, ...]
@@ -23,13 +22,12 @@ Order = tuple[int, ...]
 class RelationVersion:
     """An immutable set of rows. Any number of threads may read it; trees built on demand are added under a lock."""
 
-    __slots__ = ("_arena", "_key_index", "_lock", "_trees", "schema")
+    __slots__ = ("_arena", "_lock", "_trees", "schema")
 
-    def __init__(self, schema: RelationSchema, arena: Arena, trees: dict[Order, Tree], key_index: Tree | None = None):
+    def __init__(self, schema: RelationSchema, arena: Arena, trees: dict[Order, Tree]):
         self.schema = schema
         self._arena = arena
         self._trees = trees
-        self._key_index = key_index
         self._lock = threading.Lock()
 
     @staticmethod
@@ -85,18 +83,6 @@ class RelationVersion:
         """Bytes of the rows in each key order, without the pages' free room, which the arena's figures include."""
         return {order: 8 * len(tree) * len(order) for order, tree in self._trees.items()}
 
-    # ── keys ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-    def key_index(self) -> Tree:
-        """Key columns to the other columns, both in ascending position. The rows must obey the key. First call O(n log n), then O(1)."""
-        if self._key_index is None:
-            with self._lock:
-                if self._key_index is None:
-                    key, rest = key_and_rest(self.schema)
-                    columns = self.columns()
-                    ordered = sort_rows([columns[i] for i in (*key, *rest)])
-                    self._key_index = Tree.build(self._arena, ordered[: len(key)], ordered[len(key) :])
-        return self._key_index
-
     # ── change ────────────────────────────────────────────────────────────────────────────────────────────────────────
     def apply(self, delta: Delta) -> RelationVersion:
         """The relation after a net change; this version stays as it is.
@@ -110,21 +96,11 @@ class RelationVersion:
             rows = union(difference(self.columns(), delta.erases), delta.inserts)
             return RelationVersion(self.schema, self._arena, {_identity(self.schema): _build(self._arena, rows)})
         trees = {order: _moved(tree, delta.reordered(order)) for order, tree in self._trees.items()}
-        return RelationVersion(self.schema, self._arena, trees, self._moved_key_index(delta))
-
-    def _moved_key_index(self, delta: Delta) -> Tree | None:
-        if self._key_index is None:
-            return None
-        key, rest = key_and_rest(self.schema)
-        inserts = sort_rows([delta.inserts[i] for i in (*key, *rest)])
-        erased_keys = sort_rows([delta.erases[i] for i in key])
-        # Inserting a present key overwrites its values, so only keys that do not come back are erased.
-        kept = contains(erased_keys, inserts[: len(key)])
-        return self._key_index.apply(inserts, [column[~kept] for column in erased_keys])
+        return RelationVersion(self.schema, self._arena, trees)
 
     def renamed(self, schema: RelationSchema) -> RelationVersion:
         """The same rows and trees under another schema of the same columns. O(1)."""
-        return RelationVersion(schema, self._arena, self._trees, self._key_index if schema.key == self.schema.key else None)
+        return RelationVersion(schema, self._arena, self._trees)
 
     def difference(self, old: RelationVersion) -> Delta:
         """The net change from `old` to this version. O(δ log n) when one came from the other, as shared pages are skipped."""

@@ -8,7 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lftj.errors import KeyViolationError
-from lftj.heads.function import check_function, conflicts
+from lftj.heads.function import check_function, check_function_delta, conflicting_rows, conflicts
+from lftj.program.normal_form import RelationSchema
+from lftj.storage.delta import Delta
+from lftj.storage.relation import RelationVersion
+from lftj.types import INT
+from scantree import Arena
 
 
 def columns_of(rows: list[tuple[int, ...]]) -> list[np.ndarray]:
@@ -50,3 +55,44 @@ def test_a_constant_function_has_one_row() -> None:
     with pytest.raises(KeyViolationError) as caught:
         check_function([np.array([3, 4])], 0, relation="limit")
     assert caught.value.rows == [(3,), (4,)]
+
+
+# ── under change ──────────────────────────────────────────────────────────────────────────────────────────────────────
+Row = tuple[int, int, int]
+Key = tuple[int, ...]
+COLUMNS = (("a", INT), ("b", INT), ("c", INT))
+KEYS = st.sampled_from([(0,), (1,), (0, 1), (2, 1), (0, 1, 2), (), None])
+
+
+def delta_of(old: set[Row], new: set[Row]) -> Delta:
+    came, went = sorted(new - old), sorted(old - new)
+    return Delta(*(columns_of(rows) if rows else [np.zeros(0, dtype=np.int64)] * 3 for rows in (came, went)))
+
+
+rows_of_all = st.tuples(st.integers(0, 4), st.integers(-1, 2), st.sampled_from([0, 2**63 - 1]))
+
+
+@given(KEYS, st.lists(rows_of_all), st.sets(rows_of_all), st.booleans())
+def test_conflicts_after_a_change_are_those_of_the_whole(
+    key: tuple[int, ...] | None, first: list[Row], come: set[Row], replace: bool
+) -> None:
+    positions = key or tuple(range(3))
+    old = {tuple(row[i] for i in positions): row for row in first}
+    schema = RelationSchema("F", COLUMNS, key, functional=True)
+    start = set(old.values())
+    gone = {old[k] for row in come if (k := tuple(row[i] for i in positions)) in old} if replace else set()
+    new = (start - gone) | come
+    version = RelationVersion.empty(schema, Arena(1 << 28)).apply(delta_of(set(), start)).apply(delta := delta_of(start, new))
+    order = [*sorted(positions), *(i for i in range(3) if i not in positions)]
+    whole = columns_of(sorted(tuple(row[i] for i in order) for row in new)) if new else []
+    expected = [column.take(conflicts(whole, len(positions))).tolist() for column in whole]
+    found = [column.tolist() for column in conflicting_rows(schema, version, delta)]
+    assert found == (expected or [[], [], []])
+    if not (expected and expected[0]):
+        check_function_delta(schema, version, delta)
+        return
+    with pytest.raises(KeyViolationError) as caught:
+        check_function_delta(schema, version, delta)
+    with pytest.raises(KeyViolationError) as of_all:
+        check_function(whole, len(positions), relation="F")
+    assert (str(caught.value), caught.value.rows) == (str(of_all.value), of_all.value.rows)

@@ -101,12 +101,12 @@ def test_nullary_relations_hold_one_row_or_none(arena):
 
 @settings(max_examples=40)
 @given(st.dictionaries(st.integers(0, 9), st.tuples(st.integers(0, 3), st.integers(0, 3))), st.data())
-def test_the_key_index_moves_along(start, data):
+def test_the_rows_by_their_key_move_along(start, data):
     def row_of(key, rest):
         return (rest[0], key, rest[1])
 
     version = RelationVersion.build(KEYED, ARENA, columns([row_of(*item) for item in start.items()]))
-    version.key_index()
+    version.tree((1, 0, 2))
     other = data.draw(st.dictionaries(st.integers(0, 9), st.tuples(st.integers(0, 3), st.integers(0, 3))))
     gone = data.draw(st.sets(st.sampled_from(sorted(start)))) if start else set()
     gone |= set(other) & set(start)
@@ -114,7 +114,7 @@ def test_the_key_index_moves_along(start, data):
     new = {row_of(*item) for item in other.items()}
     after = version.apply(Delta(columns(sorted(new - old)), columns(sorted(old - new))))
     model = {key: rest for key, rest in start.items() if key not in gone} | other
-    assert rows(after.key_index().columns()) == sorted((key, *rest) for key, rest in model.items())
+    assert rows(after.tree((1, 0, 2)).columns()) == sorted((key, *rest) for key, rest in model.items())
 
 
 def test_key_and_rest():
