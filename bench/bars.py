@@ -31,6 +31,8 @@ BARS: dict[str, dict[str, Bar]] = {
     "recursion": {
         "rand1k_vs_duckdb": Bar("at least", 1),
         "forest_vs_duckdb": Bar("at least", 1),
+        "wikivote_vs_duckdb": Bar("at least", 1),
+        "cspa10k_vs_duckdb": Bar("at least", 1),
     },
     "maintenance": {
         "edit1_median": Bar("at most", 1 / 1000),

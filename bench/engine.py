@@ -47,10 +47,15 @@ class Engine:
 
     def rows(self, relation: str) -> list[np.ndarray]:
         """The columns of a two-column relation, in the order of its rows' values."""
-        table = self.workspace[relation].arrow()
-        columns = [np.asarray(table.column(place)) for place in range(2)]
-        order = np.lexsort((columns[1], columns[0]))
-        return [column[order] for column in columns]
+        return rows_of(self.workspace, relation)
+
+
+def rows_of(workspace: lftj.Workspace, relation: str) -> list[np.ndarray]:
+    """The columns of a two-column relation, in the order of its rows' values."""
+    table = workspace[relation].arrow()
+    columns = [np.asarray(table.column(place)) for place in range(2)]
+    order = np.lexsort((columns[1], columns[0]))
+    return [column[order] for column in columns]
 
 
 def warm_up() -> None:

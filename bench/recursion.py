@@ -1,4 +1,7 @@
-"""Transitive closures, against DuckDB's recursive common table expressions: one thread each, the results materialised on both sides."""
+"""Fixpoints against DuckDB: closures with its recursive queries, a mutually recursive analysis with rounds written by hand in SQL.
+
+One thread each, tables loaded before the clock starts, the results materialised on both sides.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
+import lftj
+from bench.cases import CASES
 from bench.clock import once
-from bench.engine import Engine, warm_up
+from bench.engine import Engine, program, rows_of, warm_up
 from bench.figure import Report, require_equal
 from bench.graphs import random_forest, random_graph
 from bench.peers.duckdb import Peer
+from bench.peers.duckdb_cspa import VIEWS, Analysis
 
 # Nodes and edge probability of the random graph; edges, edges of one tree and seed of the random forest.
 SIZES = {
@@ -19,6 +26,13 @@ SIZES = {
     "m": ((300, 0.02), (10_000, 1_000, 3)),
     "l": ((1_000, 0.01), (100_000, 4_000, 3)),
 }
+# Cases on published data: a closure and a points-to analysis.
+PUBLISHED = {
+    "s": ("closure_email-Eu-core", "cspa_1k"),
+    "m": ("closure_email-Eu-core", "cspa_1k"),
+    "l": ("closure_Wiki-Vote", "cspa_10k"),
+}
+NEEDS_DATA = frozenset({"wikivote_vs_duckdb", "cspa10k_vs_duckdb"})
 REPEATS = 3
 
 
@@ -36,9 +50,39 @@ def _compare(report: Report, figure: str, edges: Sequence[np.ndarray]) -> None:
     report.note(figure=figure, edges=len(edges[0]), rows=len(rows[0]), our_s=our_seconds, duckdb_s=peer_seconds)
 
 
+def _analyse(tables: dict[str, pa.Table]) -> tuple[float, lftj.Workspace]:
+    """Seconds to add the rules of the analysis to a workspace that holds its facts, and the workspace."""
+    workspace = lftj.connect()
+    for name, table in tables.items():
+        workspace.relation(name, dict.fromkeys(table.column_names, int))
+        workspace.load(name, table)
+    return once(lambda: workspace.add_rules(program("cspa")))[0], workspace
+
+
+def compare_analysis(report: Report, figure: str, tables: dict[str, pa.Table]) -> None:
+    """The same for the points-to analysis and its three views."""
+    peer = Analysis(tables)
+    counts = peer.run()
+    _, workspace = _analyse(tables)
+    for view in VIEWS:
+        same = map(np.array_equal, rows_of(workspace, view), peer.rows(view))
+        require_equal(f"{figure}, every row of {view}", all(same), True)
+    our_seconds = min(_analyse(tables)[0] for _ in range(REPEATS))
+    peer_seconds = min(once(Analysis(tables).run)[0] for _ in range(REPEATS))
+    report.add(figure, peer_seconds / our_seconds)
+    report.note(figure=figure, rows=sum(counts.values()), our_s=our_seconds, duckdb_s=peer_seconds)
+
+
 def measure(report: Report, data: Path | None) -> None:
-    """Fill the report of `recursion`."""
+    """Fill the report of `recursion`. The figures on published data need the folder that holds it."""
     graph, forest = SIZES[report.size]
     warm_up()
     _compare(report, "rand1k_vs_duckdb", random_graph(*graph))
     _compare(report, "forest_vs_duckdb", random_forest(*forest))
+    if data is None:
+        report.note(left_out=", ".join(sorted(NEEDS_DATA)), because="no --data")
+        return
+    closure, analysis = (next(case for case in CASES if case.name == name) for name in PUBLISHED[report.size])
+    edges = closure.tables(data)["edge"]
+    _compare(report, "wikivote_vs_duckdb", [edges["x"].to_numpy(), edges["y"].to_numpy()])
+    compare_analysis(report, "cspa10k_vs_duckdb", analysis.tables(data))

@@ -10,6 +10,7 @@ import mmap
 import os
 import threading
 from collections import deque
+from contextlib import suppress
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,11 +39,16 @@ def _map(reserve: int) -> mmap.mmap:
         flags |= _MAP_NORESERVE
     while True:
         try:
-            return mmap.mmap(-1, reserve, flags=flags)
+            mapping = mmap.mmap(-1, reserve, flags=flags)
+            break
         except (OSError, ValueError):
             if reserve <= 1 << 28:
                 raise
             reserve //= 2
+    if hasattr(mmap, "MADV_HUGEPAGE"):  # Linux: a bulk load takes half the time when the system hands out 2 MiB at once
+        with suppress(OSError):
+            mapping.madvise(mmap.MADV_HUGEPAGE)
+    return mapping
 
 
 class Arena:

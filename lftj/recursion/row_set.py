@@ -60,11 +60,13 @@ class RowSet:
                     self.add(rows[:, first:], picks)
                     return
 
-    def take_fresh(self) -> Columns:
-        """The rows that were new since the last call, in no particular order."""
+    def take_fresh(self, ordered: bool = False) -> Columns:
+        """The rows that were new since the last call, in ascending order if asked for."""
         if self._wide is not None:
             return self._take_wide()
         packed = self._fresh[: self._fresh_count].copy()
+        if ordered:
+            packed.sort()
         self._fresh_count = 0
         self._taken.append(packed)
         return self._unpack(packed)
@@ -129,7 +131,7 @@ class RowSet:
         self._slots = np.empty(0, np.int64)
         self._set_up()
         if self._wide is not None:
-            self._wide, self._wide_fresh, self._known_fresh = every, [], fresh
+            self._wide, self._wide_fresh, self._known_fresh = every, [], sort_rows(fresh)
             return
         self.count = 0
         self._fresh_count = 0

@@ -8,7 +8,9 @@ import pytest
 import bench.registry
 from bench.__main__ import main
 from bench.bars import BARS
+from bench.cases import CASES
 from bench.figure import Report, ResultsDiffer
+from bench.recursion import NEEDS_DATA, compare_analysis
 from bench.registry import UnknownBenchmark, run
 
 
@@ -54,8 +56,16 @@ def test_the_smallest_size_runs_and_fills_every_figure(name: str, tmp_path: Path
     assert main([name, "--size", "s", "--json", str(path)]) == 0
     written = json.loads(path.read_text())
     assert written["name"] == name
-    assert set(written["figures"]) == set(BARS[name])
+    assert set(written["figures"]) == set(BARS[name]) - NEEDS_DATA
     assert all(value > 0 for value in written["figures"].values())
+
+
+def test_the_analysis_by_hand_finds_the_same_rows() -> None:
+    case = next(case for case in CASES if case.name == "cspa_1k")
+    report = Report("recursion", "s", BARS["recursion"])
+    compare_analysis(report, "cspa10k_vs_duckdb", case.tables(Path(__file__).parents[2] / "data"))
+    assert [figure.name for figure in report.figures] == ["cspa10k_vs_duckdb"]
+    assert report.detail[0]["rows"] == sum(case.expected.values())
 
 
 def test_extra_rules_compile_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,56 @@
+"""Recursive rules as semi-naïve evaluation runs them: once for each atom that may match a row of the last round."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lftj.join.plan import RulePlan
+from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RelationSchema
+
+
+def delta_name(relation: str) -> str:
+    """The name under which a rule reads the rows that were new in the last round."""
+    return f"{relation}#delta"
+
+
+def older_name(relation: str) -> str:
+    """The name under which a rule reads the rows that were there before the last round."""
+    return f"{relation}#older"
+
+
+@dataclass
+class Variant:
+    """A recursive rule with one atom reading the delta. Column i of a head row is output `picks[i]` of the values `needed`."""
+
+    rule: NormalRule
+    source: str  # the relation whose delta it reads
+    needed: tuple[int, ...]
+    picks: np.ndarray
+    plan: RulePlan | None = None
+    planned_for: int = 0  # rows of the delta
+    wasted: int = 0  # kernel steps since then that led to nothing
+    tries: int = 0  # how often that was reason to look for another plan
+
+
+def recursive_atoms(rule: NormalRule, schemas: Mapping[str, RelationSchema]) -> list[int]:
+    """Which atoms of a rule read the stratum."""
+    return [number for number, atom in enumerate(rule.atoms) if atom.relation in schemas]
+
+
+def variants(rule: NormalRule, schemas: Mapping[str, RelationSchema]) -> list[Variant]:
+    """The variants of a rule: atoms before the one that reads the delta read older rows, so that no instantiation is found by two."""
+    head = [term.variable for term in rule.head if isinstance(term, Ref)]
+    needed = tuple(dict.fromkeys(head))
+    picks = np.array([needed.index(variable) for variable in head], np.int64)
+    recursive = recursive_atoms(rule, schemas)
+    made = []
+    for newest in recursive:
+        atoms = list(rule.atoms)
+        for number in recursive[: recursive.index(newest)]:
+            atoms[number] = PositiveAtom(older_name(atoms[number].relation), atoms[number].args)
+        atoms[newest] = PositiveAtom(delta_name(atoms[newest].relation), atoms[newest].args)
+        made.append(Variant(replace(rule, atoms=tuple(atoms)), rule.atoms[newest].relation, needed, picks))
+    return made
