@@ -71,7 +71,7 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
     changed = frozenset(name for name in proposal.changed_rules if _derived(proposal.program, name))
     heads = before.heads
     if proposal.program is not before.program:
-        heads = still_serving(heads, proposal.program.stratified, proposal.changed_rules)
+        heads = still_serving(heads, proposal.program.stratified)
     refreshed = Refreshed(draft.finished(), {}, heads)
     if draft.deltas or changed:
         stratified = proposal.program.stratified

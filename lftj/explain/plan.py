@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from lftj.errors import UnknownNameError
+from lftj.explain.upkeep import upkeep_lines
 from lftj.handles import RuleHandle
 from lftj.join.evaluate import plan_rule
 from lftj.join.plan import RulePlan
@@ -13,7 +14,6 @@ from lftj.join.statistics import Statistics
 from lftj.program.normal_form import FunctorRule, NormalRule, Ref
 from lftj.result import Result
 from lftj.state import State
-from lftj.storage.database import Database
 from lftj.types import FLOAT, INT, STR
 
 if TYPE_CHECKING:
@@ -30,18 +30,17 @@ class PlanReport:
     `bindings` is the estimated number of bindings after the level.
     """
 
-    def __init__(self, rule: str, plans: list[RulePlan], functors: list[FunctorRule], database: Database, version: int):
+    def __init__(self, rule: str, plans: list[RulePlan], functors: list[FunctorRule], state: State):
         """For `plan_report`."""
         self.rule = rule
         self.plans = plans
         self.functors = functors
-        self._database = database
-        self._version = version
+        self._state = state
 
     def result(self) -> Result:
         """The levels as a table."""
         rows = [row for plan in self.plans for row in self._rows(plan)]
-        return Result.of_rows(COLUMNS, rows, version=self._version, name="plan")
+        return Result.of_rows(COLUMNS, rows, version=self._state.version, name="plan")
 
     def df(self) -> pandas.DataFrame:
         """The levels as a pandas DataFrame."""
@@ -79,10 +78,11 @@ class PlanReport:
         if plan.emit_level < len(plan.levels):
             what = "counts proofs" if plan.count else "stops at the first proof"
             yield f"    below level {plan.emit_level} it {what}"
+        yield from upkeep_lines(plan.rule, self._state)
 
     def key_order(self, relation: str, order: tuple[int, ...]) -> str:
         """A relation with its columns in a key order, as `edge(y, x)`."""
-        columns = [name for name, _ in self._database.schema(relation).columns]
+        columns = [name for name, _ in self._state.database.schema(relation).columns]
         return f"{relation}({', '.join(columns[i] for i in order if i < len(columns))})"
 
 
@@ -98,7 +98,7 @@ def plan_report(engine: Engine, state: State, handle: RuleHandle, statistics: St
     context.statistics = statistics or context.statistics
     conjunctive = [rule for rule in rules if isinstance(rule, NormalRule)]
     plans = [plan_rule(rule, state.database, context, needed=_needed(rule), count=True) for rule in conjunctive]
-    return PlanReport(str(handle), plans, [rule for rule in rules if isinstance(rule, FunctorRule)], state.database, state.version)
+    return PlanReport(str(handle), plans, [rule for rule in rules if isinstance(rule, FunctorRule)], state)
 
 
 def _needed(rule: NormalRule) -> tuple[int, ...]:

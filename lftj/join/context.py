@@ -52,8 +52,8 @@ class Context:
     """Kernel steps that are left for what goes on now; None when nobody counts."""
     trace_budget: int = 0
     """Bytes that all sensitivity indices together may take."""
-    trace_bytes: int = 0
-    """Bytes that they take."""
+    traced: Callable[[], int] = lambda: 0
+    """Bytes that they took before the commit."""
     trace_override: Any = None
     """A `lftj.maintain.trace_choice.TraceOverride`, for tests and experiments; None: as planned."""
     caches: list[Bitmap] = field(default_factory=list)

@@ -17,7 +17,7 @@ from lftj.maintain.functor_rows import functor_rows
 from lftj.maintain.rule_state import Body, RelationState, RuleState
 from lftj.maintain.rule_work import RuleWork
 from lftj.maintain.trace_choice import choose_trace
-from lftj.maintain.trace_state import trace_from_nothing
+from lftj.maintain.trace_state import collected, trace_from_nothing
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.delta import no_rows
@@ -46,11 +46,11 @@ def establish(
         pieces.append(piece)
         states.append(state)
         works.append(work)
-    base = base_name(schema.name)
-    if base in relations:
-        columns = relations[base].columns()
-        pieces.append((columns, np.ones(len(columns[0]), np.int64)))
-    if not is_supported(states, base in relations):
+    base = relations.get(base_name(schema.name))
+    has_base = base is not None and base.count > 0
+    if base is not None and has_base:
+        pieces.append((base.columns(), np.ones(base.count, np.int64)))
+    if not is_supported(states, has_base):
         rows = pieces[0][0] if pieces else no_rows(schema.arity)
         return rows, RelationState(tuple(states), None), works
     rows, counts = support_counts(*joined(pieces))
@@ -58,17 +58,31 @@ def establish(
 
 
 def evaluate_rule(
-    rule: NormalRule | FunctorRule, body: Body | None, relations: Relations, context: Context, strategy: str
+    rule: NormalRule | FunctorRule, body: Body | None, relations: Relations, context: Context, strategy: str, *, traced: bool = True
 ) -> tuple[Signed, RuleState, RuleWork]:
-    """A rule's sorted head rows with their numbers of proofs, its state, and what was done."""
+    """A rule's sorted head rows with their numbers of proofs, its state, and what was done. Not `traced`: without indices in any case."""
     started, before = time.perf_counter(), context.work
     if body is None and isinstance(rule, NormalRule):
         body = Body(rule)
-    rows, counts, state = _evaluate(rule, body, relations, context)
+    rows, counts, state = _evaluate(rule, body, relations, context, traced)
     steps = context.work - before
     work = RuleWork(rule.relation, rule_name(rule), strategy, steps=steps, assignments=int(counts.sum()), head_changes=len(counts))
     work.seconds = time.perf_counter() - started
+    work.bytes = state.bytes
     return (rows, counts), replace(state, work=steps), work
+
+
+def evaluate_again(state: RuleState, relations: Relations, context: Context, strategy: str) -> tuple[Signed, RuleWork]:
+    """A rule's head rows over other relations, counted as its state counts them: all proofs, or those a search for the first one finds."""
+    if state.trace is None or state.aggregate is not None or state.body is None:
+        piece, _, work = evaluate_rule(state.rule, state.body, relations, context, strategy, traced=False)
+        return piece, work
+    started, before = time.perf_counter(), context.work
+    columns, counts = collected(state.trace.body.plan, relations, context)
+    rows, counts = support_counts(state.body.head_rows(columns, len(counts)), counts)
+    work = RuleWork(state.rule.relation, rule_name(state.rule), strategy, steps=context.work - before, head_changes=len(counts))
+    work.seconds = time.perf_counter() - started
+    return (rows, counts), work
 
 
 def is_supported(rules: list[RuleState], has_base: bool) -> bool:
@@ -84,13 +98,13 @@ def rule_name(rule: NormalRule | FunctorRule) -> str:
 
 
 def _evaluate(
-    rule: NormalRule | FunctorRule, body: Body | None, relations: Relations, context: Context
+    rule: NormalRule | FunctorRule, body: Body | None, relations: Relations, context: Context, traced: bool
 ) -> tuple[Columns, np.ndarray, RuleState]:
     if isinstance(rule, FunctorRule) or body is None:
         assert isinstance(rule, FunctorRule)
         rows = functor_rows(rule, relations[rule.domain].columns(), context)
         return rows, np.ones(len(rows[0]), np.int64), RuleState(rule, None)
-    choice = choose_trace(rule, body.needed, relations, context)
+    choice = choose_trace(rule, body.needed, relations, context) if traced else None
     trace = None
     if choice is not None:
         columns, counts, trace = trace_from_nothing(choice, relations, context)

@@ -72,20 +72,11 @@ def refresh(
     return Refreshed(new.replace(refresher.versions.updates), refresher.found, kept, refresher.works)
 
 
-def still_serving(states: Mapping[str, ViewState], program: StratifiedProgram, changed_rules: frozenset[str]) -> dict[str, ViewState]:
-    """The states that are of use under a new program.
-
-    A relation may have become base, or part of a cycle; and where no supports are counted, a rule cannot come or go by itself.
-    """
+def still_serving(states: Mapping[str, ViewState], program: StratifiedProgram) -> dict[str, ViewState]:
+    """The states that are of use under a new program: a relation may have become base, or part of a cycle."""
     plain = {name for stratum in program.strata if not stratum.recursive for name in stratum.relations}
     recursive = {stratum_key(stratum.relations) for stratum in program.strata if stratum.recursive}
-
-    def serves(name: str, state: ViewState) -> bool:
-        if not isinstance(state, RelationState):
-            return name in recursive
-        return name in plain and (name not in changed_rules or state.support is not None)
-
-    return {name: state for name, state in states.items() if serves(name, state)}
+    return {name: state for name, state in states.items() if name in (plain if isinstance(state, RelationState) else recursive)}
 
 
 def _affected(stratum: Stratum, changed: Mapping[str, Delta], changed_rules: frozenset[str]) -> bool:

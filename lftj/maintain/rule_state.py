@@ -60,6 +60,12 @@ class RuleState:
     trace: TraceState | None = None
     """The sensitivity indices of a rule that is maintained by its trace."""
 
+    @property
+    def bytes(self) -> int:
+        """Bytes of the head's state and of the indices, without the pages' free room."""
+        head = sum(self.aggregate.memory.values()) if self.aggregate is not None else 0
+        return head + (self.trace.bytes if self.trace is not None else 0)
+
 
 @dataclass(frozen=True)
 class RelationState:
@@ -73,7 +79,6 @@ class RelationState:
         return next((state.body for state in self.rules if state.rule is rule), None)
 
     @property
-    def bytes(self) -> int:
-        """Bytes of the head states."""
-        parts = [sum(state.aggregate.memory.values()) for state in self.rules if state.aggregate is not None]
-        return sum(parts) + (self.support.memory if self.support is not None else 0)
+    def traced(self) -> int:
+        """Bytes of the sensitivity indices."""
+        return sum(state.trace.bytes for state in self.rules if state.trace is not None)

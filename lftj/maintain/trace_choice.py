@@ -16,7 +16,7 @@ from lftj.join.evaluate import Relations, plan_rule
 from lftj.join.plan import RulePlan
 from lftj.maintain.traced_body import TracedBody
 from lftj.program.normal_form import NormalRule
-from sensitivity import Granularity, hull
+from sensitivity import EXACT, Granularity, hull
 from sensitivity.estimate import AtomStatistics, estimate
 from sensitivity.planner import GranularityChoice, choose_granularities
 from sensitivity.shape import Position, PositionKey
@@ -75,23 +75,29 @@ def _within_budget(body: TracedBody, relations: Relations, context: Context, *, 
     if not body.shape.indexable:
         return TraceChoice(body, {}, {}) if always else None
     about = estimate(body.shape, [_statistics(body, number, relations, context) for number in range(len(body.shape.atoms))])
-    budget = context.trace_budget - context.trace_bytes
+    budget = context.trace_budget - context.traced()
     chosen = choose_granularities(about, budget)
     if not always and not any(choice.granularity.kept for choice in chosen.values()):
         return None
-    options = {found.position.key: found.options for found in about.positions}
+    options = {found.position.key: {option.granularity: option.bytes for option in found.options} for found in about.positions}
     size = 0.0
     granularities: dict[PositionKey, Granularity] = {}
     for key, choice in chosen.items():
-        granularities[key] = choice.granularity if choice.granularity.kept else hull()
-        size += choice.bytes if choice.granularity.kept else next(o.bytes for o in options[key] if o.granularity == hull())
+        # a search for first proofs is short, and its exact trace small; elsewhere one interval per context will do
+        wanted = choice.granularity if choice.granularity.kept else EXACT if always else hull()
+        granularities[key] = wanted
+        size += options[key][wanted]
     if size > budget:
         return None
-    return TraceChoice(body, granularities, {key: _reason(choice) for key, choice in chosen.items()})
+    return TraceChoice(body, granularities, {key: _reason(choice, always) for key, choice in chosen.items()})
 
 
-def _reason(choice: GranularityChoice) -> str:
-    return choice.reason if choice.granularity.kept else "other positions of the rule have an index, so this one needs one too"
+def _reason(choice: GranularityChoice, always: bool) -> str:
+    if choice.granularity.kept:
+        return choice.reason
+    if always:
+        return "head rows have many proofs, so only what the search for the first looks at is kept"
+    return "other positions of the rule have an index, so this one needs one too"
 
 
 def _statistics(body: TracedBody, number: int, relations: Relations, context: Context) -> AtomStatistics:

@@ -16,8 +16,11 @@ from lftj.maintain.rule_work import RuleWork
 from lftj.maintain.trace_choice import TraceChoice
 from lftj.maintain.traced_body import TracedBody, WithRegions
 from lftj.maintain.versions import Versions
-from sensitivity import Granularity, Liveness, SensitivityIndex, TraceLog, change_oracle
+from sensitivity import EXACT as EXACT_INDEX
+from sensitivity import Granularity, Liveness, SensitivityIndex, TraceLog, change_oracle, hull, projected
 from sensitivity.shape import Position, PositionKey
+
+_COARSEST = projected(0)
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,22 @@ def traced_change(
         won, more = collected(plan, now, context, logging, log_from)
         pieces += [(lost, -less), (won, more)]
     return pieces, replace(state, indices=_brought_forward(state, logging, versions, context))
+
+
+def fitted(state: TraceState, budget: int) -> TraceState:
+    """The same indices, the largest of them coarser step by step until all fit into `budget` bytes or no index can be made smaller."""
+    indices, reasons = dict(state.indices), dict(state.reasons)
+    while sum(index.bytes for index in indices.values()) > budget:
+        finer = [key for key, index in indices.items() if index.granularity != _COARSEST]
+        if not finer:
+            break
+        largest = max(finer, key=lambda key: indices[key].bytes)
+        coarser = hull() if indices[largest].granularity == EXACT_INDEX else _COARSEST
+        index = indices[largest].coarsened(coarser)
+        assert index is not None
+        indices[largest] = index
+        reasons[largest] = f"made coarser when the indices outgrew their budget of {budget:,} bytes"
+    return replace(state, indices=indices, reasons=reasons)
 
 
 def _brought_forward(state: TraceState, logging: Logging, versions: Versions, context: Context) -> dict[PositionKey, SensitivityIndex]:

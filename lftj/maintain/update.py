@@ -17,15 +17,16 @@ from lftj.heads.support_state import SupportState
 from lftj.join.context import Context
 from lftj.join.evaluate import Columns
 from lftj.maintain.delta_query import signed_assignments
-from lftj.maintain.establish import Signed, evaluate_rule, joined, rule_name
+from lftj.maintain.establish import Signed, evaluate_again, evaluate_rule, joined, rule_name
 from lftj.maintain.functor_rows import functor_rows
 from lftj.maintain.rule_state import Body, RelationState, RuleState
 from lftj.maintain.rule_work import RuleWork
-from lftj.maintain.trace_state import traced_change
+from lftj.maintain.trace_state import fitted, traced_change
 from lftj.maintain.versions import Versions
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta
+from lftj.storage.relation import RelationVersion
 
 _FEW = 16  # changed rows up to which nobody asks whether an update pays
 _MANY = 1000  # changed rows below which only what such changes cost before tells
@@ -48,14 +49,14 @@ def update(
     """The net change of a relation's rows, its new state, and what was done. Raises what evaluation raises; `state` stays as it is.
 
     A rule that was not there before is evaluated in full and its rows are won; one that is gone is evaluated as things were, and its rows
-    are lost: both only where supports are counted. The other rules together may take `allowed` kernel steps, else AllowanceSpentError;
-    ForecastError when they are expected to take more.
+    are lost. The other rules together may take `allowed` kernel steps, else AllowanceSpentError; ForecastError when they are expected to
+    take more.
     """
-    pieces: list[Signed] = []
     known = {id(rule_state.rule): rule_state for rule_state in state.rules}
     states = {id(rule): known.pop(id(rule), None) for rule in rules}
     if _hopeless([kept for kept in states.values() if kept is not None], versions, context.fraction, allowed):
         raise ForecastError
+    pieces: list[Signed] = []
     works: list[RuleWork] = []
     context.allowance = allowed
     try:
@@ -67,20 +68,28 @@ def update(
                     pieces.append(piece)
     finally:
         context.allowance = None
+    support = state.support
+    base = versions.deltas.get(base_name(schema.name))
+    if support is None and (base is not None or known or None in states.values()):
+        support = _supported_once(versions[schema.name], context)
     for rule in rules:
         if states[id(rule)] is None:
             piece, states[id(rule)], work = evaluate_rule(rule, None, versions, context, "added")
             pieces.append(piece)
             works.append(work)
     for gone in known.values():
-        (rows, counts), _, work = evaluate_rule(gone.rule, gone.body, versions.old, context, "removed")
+        (rows, counts), work = evaluate_again(gone, versions.old, context, "removed")
         pieces.append((rows, -counts))
         works.append(work)
-    base = versions.deltas.get(base_name(schema.name))
     if base is not None:
         pieces.append(_signed(base))
-    delta, support = _through_support(schema, state, pieces)
+    delta, support = _through_support(schema, support, pieces)
     return delta, RelationState(tuple(found for found in states.values() if found is not None), support), works
+
+
+def _supported_once(relation: RelationVersion, context: Context) -> SupportState:
+    """The supports of a view that had one way to derive each row. O(n), once."""
+    return SupportState.build(context.arena, relation.columns(), np.ones(relation.count, np.int64))
 
 
 def _hopeless(rules: list[RuleState], versions: Versions, fraction: float, allowed: int) -> bool:
@@ -104,7 +113,7 @@ def _updated(state: RuleState, versions: Versions, context: Context) -> tuple[Si
     work = RuleWork(state.rule.relation, rule_name(state.rule), "update")
     piece, state = _rule(state, versions, context, work)
     work.head_changes = 0 if piece is None else len(piece[1])
-    work.steps = context.work - before
+    work.steps, work.bytes = context.work - before, state.bytes
     work.seconds = time.perf_counter() - started
     return piece, state, work
 
@@ -137,6 +146,8 @@ def _assignments(
         pieces = signed_assignments(body.queries, versions, context, work)
     else:
         pieces, trace = traced_change(state.trace, versions, context, work)
+        if context.trace_override is None and trace.bytes > state.trace.bytes:
+            trace = fitted(trace, context.trace_budget - context.traced() + state.trace.bytes)
         state = replace(state, trace=trace)
     pieces = [piece for piece in pieces if len(piece[1])]
     if not pieces:
@@ -154,12 +165,12 @@ def _signed(delta: Delta) -> Signed:
     return rows, np.repeat(np.array([-1, 1], np.int64), [delta.erased, delta.inserted])
 
 
-def _through_support(schema: RelationSchema, state: RelationState, pieces: list[Signed]) -> tuple[Delta, SupportState | None]:
+def _through_support(schema: RelationSchema, support: SupportState | None, pieces: list[Signed]) -> tuple[Delta, SupportState | None]:
     if not pieces:
-        return Delta.empty(schema.arity), state.support
+        return Delta.empty(schema.arity), support
     rows, signed = joined(pieces)
-    if state.support is not None:
-        support, delta = state.support.update(rows, signed)
+    if support is not None:
+        support, delta = support.update(rows, signed)
         return delta, support
     rows, signed = support_counts(rows, signed)
     won, lost = signed > 0, signed < 0

@@ -33,6 +33,10 @@ ALWAYS = 20_000
 """Kernel steps that an update may take in any case."""
 
 
+STRATUM = "#stratum "
+"""What the keys of strata among the states of relations begin with."""
+
+
 @dataclass(frozen=True)
 class RowsAlone:
     """What is kept of a stratum whose rows were found without counting: the kernel steps it took."""
@@ -56,7 +60,7 @@ class Followed:
 
 def stratum_key(relations: Iterable[str]) -> str:
     """The name under which a stratum's state is kept among those of relations."""
-    return "#stratum " + " ".join(sorted(relations))
+    return STRATUM + " ".join(sorted(relations))
 
 
 def follow(stratum: Stratum, schemas: Mapping[str, RelationSchema], kept: Kept | None, versions: Versions, context: Context) -> Followed:

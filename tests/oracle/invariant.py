@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from lftj.maintain.rule_state import RelationState
 from lftj.maintain.trace_state import TraceState
 from sensitivity.shape import Position
 
@@ -21,7 +22,7 @@ def uncovered(workspace: Any) -> list[str]:
     state = engine.state
     found = []
     for relation in state.heads.values():
-        for rule in relation.rules:
+        for rule in relation.rules if isinstance(relation, RelationState) else ():
             if rule.trace is not None:
                 found += _Checker(rule.trace, state.database, engine).failures()
     return found

@@ -1,0 +1,78 @@
+"""How a rule is kept up to date: by delta queries or by its trace, at which granularities, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lftj.maintain.refresh import ViewState
+from lftj.maintain.rule_state import RelationState, RuleState
+from lftj.maintain.trace_state import TraceState
+from lftj.program.normal_form import FunctorRule, NormalRule
+from lftj.recursion.stratum_state import StratumState
+from lftj.state import State
+from sensitivity.shape import Position
+
+MemoryRow = tuple[str, int, int]
+"""What is kept, its rows, and their bytes."""
+
+
+def upkeep_lines(rule: NormalRule | FunctorRule, state: State) -> Iterator[str]:
+    """The lines about one rule in `ws.plan()`."""
+    kept = state.heads.get(rule.relation)
+    found = next((each for each in kept.rules if each.rule is rule), None) if isinstance(kept, RelationState) else None
+    if found is None:
+        if any(stratum.recursive and rule.relation in stratum.relations for stratum in state.program.stratified.strata):
+            yield "    kept up to date with its recursive stratum"
+        return
+    if found.trace is None:
+        yield "    kept up to date by delta queries: each changed row is joined with the other atoms"
+        return
+    body = found.trace.body
+    ends = "every proof counted" if body.plan.count else f"from level {body.plan.emit_level} on to the first proof"
+    yield f"    kept up to date by its trace, {ends}:"
+    for position in body.shape.positions:
+        yield f"      {_upkeep(position, found.trace)}"
+
+
+def _upkeep(position: Position, trace: TraceState) -> str:
+    where = describe_position(position, trace)
+    if position.prefix:
+        return f"{where}: no index, a change names its region"
+    index = trace.indices.get(position.key)
+    reason = trace.reasons.get(position.key, "")
+    kept = "none" if index is None else f"{index.granularity}, {len(index):,} intervals"
+    return f"{where}: {kept}; {reason}"
+
+
+def describe_position(position: Position, trace: TraceState) -> str:
+    """A position as `e(x, y) at y`."""
+    plan = trace.body.plan
+    atoms = [(atom.relation, atom.levels) for atom in plan.atoms]
+    if position.negated:
+        probe = plan.probes[position.atom - len(atoms)]
+        return f"!{probe.relation} at {plan.levels[position.level].name}"
+    relation, levels = atoms[position.atom]
+    return f"{relation}({', '.join(plan.levels[level].name for level in levels)}) at {plan.levels[position.level].name}"
+
+
+def memory_rows(kept: ViewState) -> Iterator[MemoryRow]:
+    """What is kept of one relation or recursive stratum beside its rows."""
+    if isinstance(kept, StratumState):
+        rows = sum(relation.count for relation in kept.relations.values())
+        yield "(iterations and proofs)", rows, kept.bytes
+    if not isinstance(kept, RelationState):
+        return
+    if kept.support is not None:
+        yield "(supports)", len(kept.support), kept.support.memory
+    for rule in kept.rules:
+        yield from _rule_memory(rule)
+
+
+def _rule_memory(rule: RuleState) -> Iterator[MemoryRow]:
+    if rule.aggregate is not None:
+        for what, size in rule.aggregate.memory.items():
+            yield f"(head of rule #{rule.rule.source}: {what})", len(rule.aggregate), size
+    if rule.trace is not None:
+        for key, index in rule.trace.indices.items():
+            where = describe_position(rule.trace.body.shape.by_key[key], rule.trace)
+            yield f"(index of rule #{rule.rule.source}: {where}, {index.granularity})", len(index), index.bytes
