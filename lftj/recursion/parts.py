@@ -14,7 +14,7 @@ from lftj.join.evaluate import SLICE, Columns, Relations
 from lftj.maintain.full import projected
 from lftj.program.normal_form import NormalRule, Ref
 from lftj.recursion.decomposable import Decomposition
-from lftj.recursion.walk_kernels import DONE, FULL, PART, PAUSED, ROWS, STATE_WORDS, STEPS, Graph, Parts, no_nodes_reached, walk
+from lftj.recursion.walk_kernels import DONE, FULL, PART, PAUSED, ROWS, STATE_WORDS, STEPS, Graph, Parts, invert, no_nodes_reached, walk
 from scantree.rows import equal_runs, sort_rows
 
 _SPARSE = 8  # a range of values this many times wider than their number is numbered anew
@@ -36,10 +36,21 @@ def close_parts(shape: Decomposition, first: Columns, relations: Relations, cont
     heads = equal_runs(ordered, len(kept)) if kept else np.zeros(1, np.int64)
     parts = Parts(np.append(heads, len(ordered[-1])), nodes.number(ordered[-1]), np.zeros(len(heads), np.int64))
     found = _walk(parts, _graph(nodes.number(before), nodes.number(after), nodes.count), context)
+    if shape.changing == 0 and kept:
+        return _by_node(parts.ends, found, nodes, [column.take(heads) for column in ordered[:-1]])
     sizes = np.diff(parts.ends, prepend=0)
     columns = [np.repeat(column.take(heads), sizes) for column in ordered[:-1]]
     columns.insert(shape.changing, nodes.values(found))
     return columns if shape.changing == len(kept) else sort_rows(columns)
+
+
+def _by_node(ends: np.ndarray, found: np.ndarray, nodes: _Nodes, kept: Columns) -> Columns:
+    """The rows ordered by node first, then by the kept columns of their parts. O(rows + nodes)."""
+    node_ends = np.zeros(nodes.count, np.int64)
+    parts = np.empty(len(found), np.int64)
+    invert(ends, found, node_ends, parts)
+    leading = np.repeat(nodes.values(np.arange(nodes.count)), np.diff(node_ends, prepend=0))
+    return [leading, *(column.take(parts) for column in kept)]
 
 
 def _graph(before: np.ndarray, after: np.ndarray, nodes: int) -> Graph:

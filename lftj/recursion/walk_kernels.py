@@ -164,3 +164,26 @@ def walk(parts, graph, reached, state, out, budget):
     state[PART], state[HEAD], state[TAIL], state[ROWS] = part, head, tail, rows
     state[STEPS] += steps
     return status
+
+
+@compiled
+def invert(ends, nodes, node_ends, parts):
+    """Regroup rows by node: `parts` gets, node by node, the parts that reached it in ascending order, those of a node up to its end.
+
+    Part p reached nodes[ends[p - 1]:ends[p]]; `node_ends` has a 0 for every node. O(rows + nodes).
+    """
+    for i in range(nodes.size):
+        node = load(nodes, i)
+        store(node_ends, node, load(node_ends, node) + 1)
+    total = 0
+    for node in range(node_ends.size):
+        rows = load(node_ends, node)
+        store(node_ends, node, total)
+        total += rows
+    first = 0
+    for part in range(ends.size):
+        for i in range(first, load(ends, part)):
+            node = load(nodes, i)
+            store(parts, load(node_ends, node), part)
+            store(node_ends, node, load(node_ends, node) + 1)
+        first = load(ends, part)
