@@ -20,7 +20,7 @@ from lftj.heads.kept import GroupChange, Kept, Work
 from lftj.heads.support import too_many
 from lftj.heads.text_order import TextOrder
 from lftj.heads.user import UserAggregate
-from lftj.storage.delta import Columns, Delta, no_rows
+from lftj.storage.delta import Columns, Delta
 from scantree import Arena, Tree
 from scantree.rows import sort_rows
 
@@ -81,7 +81,7 @@ class AggregateState:
         """
         rows, net = net_changes(columns, signed)
         if not len(net):
-            return self, Delta(no_rows(len(self.shape.head)), no_rows(len(self.shape.head)))
+            return self, Delta.empty(len(self.shape.head))
         change, found = self._change(rows, net)
         advances = [state.advanced(change) for state in self.kept]
         results = [
@@ -117,25 +117,26 @@ class AggregateState:
 
     def _written(self, change: GroupChange, found: np.ndarray, values: Sequence[np.ndarray]) -> Tree:
         """The groups after a change."""
-        rows = np.stack([*change.groups, *values])
         alive = change.sizes > 0
+        rows = [*change.groups, *values]
         if alive.all():
             return self.groups.apply(rows)
-        return self.groups.apply(rows[:, alive], change.groups[:, ~alive & found])
+        return self.groups.apply([column[alive] for column in rows], change.groups[:, ~alive & found])
 
     def _head_change(self, change: GroupChange, found: np.ndarray, results: Sequence[np.ndarray]) -> Delta:
         """The head rows of affected groups that come and go."""
         before = [change.before[column] for column in self.plan.published]
-        differs = np.zeros(len(found), np.bool_)
+        alive = change.sizes > 0
+        differs = ~(found & alive)
         for old, new in zip(before, results, strict=True):
             differs |= old != new
-        alive = change.sizes > 0
         groups = list(change.groups)
-        inserts = self._head_rows(groups, results, alive & (differs | ~found))
-        return Delta(inserts, self._head_rows(groups, before, found & (differs | ~alive)))
+        return Delta(self._head_rows(groups, results, differs & alive), self._head_rows(groups, before, differs & found))
 
     def _head_rows(self, groups: Sequence[np.ndarray], results: Sequence[np.ndarray], which: np.ndarray) -> Columns:
-        rows = self.shape.head_rows([column[which] for column in groups], [column[which] for column in results])
+        rows = self.shape.head_rows(groups, results)
+        if not which.all():
+            rows = [column[which] for column in rows]
         return rows if self.shape.leads else sort_rows(rows)
 
     # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────────

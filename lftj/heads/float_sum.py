@@ -26,12 +26,12 @@ from lftj.heads.float_sum_kernels import (
     STATE_WORDS,
     WORDS,
     advance_states,
+    divide_floats,
     merge_states,
     round_states,
     runs_to_states,
     sum_runs,
 )
-from lftj.types import codes_to_floats, floats_to_codes
 
 _UNIT = 1074
 """The total counts units of 2⁻¹⁰⁷⁴."""
@@ -159,14 +159,17 @@ def grouped_sums(codes: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> t
 
 def published_float_sums(sums: np.ndarray, status: np.ndarray, function: str, name: Callable[[int], str]) -> np.ndarray:
     """The sums, if each is EXACT; else ValueRangeError for the first that is not, whose group `name` knows how to call."""
-    for group in np.flatnonzero(status)[:1].tolist():
+    if status.any():
+        group = int(np.flatnonzero(status)[0])
         raise ValueRangeError(f"{function} {name(group)}: {status_message(int(status[group]))}")
     return sums
 
 
 def float_means(sums: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     """Codes of sums, given as codes, over sizes."""
-    return floats_to_codes(codes_to_floats(sums) / sizes.astype(np.float64))
+    means = np.empty(len(sums), dtype=np.int64)
+    divide_floats(sums, sizes, means)
+    return means
 
 
 def grouped_states(codes: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> np.ndarray:

@@ -246,3 +246,11 @@ def advance_states(
         _store_state(limbs, infinite, states[run])
         _add_state(states[run], limbs, infinite)
         sums[run], status[run] = _publish(limbs, 0, 2 * WORDS, infinite)
+
+
+@compiled
+def divide_floats(sums: np.ndarray, sizes: np.ndarray, means: np.ndarray) -> None:
+    """The codes of floats, given as codes, over sizes."""
+    for group in range(sums.shape[0]):
+        bits = float_to_bits(bits_to_float(sums[group] ^ ((sums[group] >> 63) & _INT64_MAX)) / sizes[group] + 0.0)
+        means[group] = bits ^ ((bits >> 63) & _INT64_MAX)

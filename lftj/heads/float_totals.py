@@ -42,11 +42,9 @@ class FloatTotals:
     def advanced(self, change: GroupChange) -> Advance:
         """Adds what came and subtracts what went, exactly; then rounds the affected groups."""
         groups = change.groups.shape[1]
-        bounds = np.append(change.starts, len(change.net))
-        pieces = [self._piece(change, bounds, first, min(first + _CHUNK, groups)) for first in range(0, groups, _CHUNK)]
-        inserts, erases, sums, status = (
-            pieces[0] if len(pieces) == 1 else [np.concatenate(part, axis=-1) for part in zip(*pieces, strict=True)]
-        )
+        pieces = [self._piece(change, first) for first in range(0, groups, _CHUNK)]
+        joined = pieces[0] if len(pieces) == 1 else [np.concatenate(part, axis=-1) for part in zip(*pieces, strict=True)]
+        inserts, erases, sums, status = joined
         change.work.count(self.words, groups + inserts.shape[1] + erases.shape[1])
 
         def results(call: CallShape) -> np.ndarray:
@@ -55,15 +53,16 @@ class FloatTotals:
 
         return Advance(FloatTotals(self.arg, self.words.apply(inserts, erases)), [], results)
 
-    def _piece(self, change: GroupChange, bounds: np.ndarray, first: int, last: int) -> tuple[np.ndarray, ...]:
-        """Words that come and go, rounded sums and how they went, for groups [first, last)."""
-        low, high = bounds[first], bounds[last]
-        groups = np.ascontiguousarray(change.groups[:, first:last])
+    def _piece(self, change: GroupChange, first: int) -> tuple[np.ndarray, ...]:
+        """Words that come and go, rounded sums and how they went, for a chunk of groups."""
+        starts = change.starts[first : first + _CHUNK]
+        low = starts[0]
+        high = change.starts[first + _CHUNK] if first + _CHUNK < len(change.starts) else len(change.net)
+        groups = np.ascontiguousarray(change.groups[:, first : first + _CHUNK])
         before = self._states(groups)
-        codes = change.rows[self.arg, low:high]
-        after, sums, status = advanced(before, codes, change.net[low:high], bounds[first:last] - low)
-        inserts = np.empty((len(groups) + 2, STATE_WORDS * (last - first)), np.int64)
-        erases = np.empty((len(groups) + 1, STATE_WORDS * (last - first)), np.int64)
+        after, sums, status = advanced(before, change.rows[self.arg, low:high], change.net[low:high], starts - low)
+        inserts = np.empty((len(groups) + 2, before.size), np.int64)
+        erases = np.empty((len(groups) + 1, before.size), np.int64)
         written, gone = changed_words(groups, before, after, inserts, erases)
         return inserts[:, :written], erases[:, :gone], sums, status
 
