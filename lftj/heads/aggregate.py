@@ -2,15 +2,16 @@
 
 The state behind each function, and what *INSERT* and *ERASE* of an assignment do to it:
 
-| function                     | state per group                                    | computed in     | kept in         |
-|------------------------------|----------------------------------------------------|-----------------|-----------------|
-| every one                    | η, the number of assignments: ±1; none at 0        | `support`       | `aggregate_state` |
-| `count`                      | η itself                                           | `support`       | `aggregate_state` |
-| `sum`, `mean` of int, decimal| the exact total: ±value                            | `integer_sum`   | `totals_state`  |
-| `sum`, `mean` of float       | the exact total: ±value                            | `float_sum`     | `float_totals`  |
-| `min`, `max`                 | the rows (group, value) in order, with counts      | `extreme`       | `ordered_rows`  |
-| `concat`                     | the rows (group, keys, text) in order, with counts | `concatenation` | `ordered_rows`, `scans` |
-| a user's                     | a total when it has an inverse, else rows in order | `user`          | `user_totals`, or `ordered_rows`, `scans` |
+| function                     | state per group                                    | computed in     | kept in                     |
+|------------------------------|----------------------------------------------------|-----------------|-----------------------------|
+| every one                    | η, the number of assignments: ±1; none at 0        | `support`       | `aggregate_state`           |
+| `count`                      | η itself                                           | `support`       | `aggregate_state`           |
+| `sum`, `mean` of int, decimal| the exact total: ±value                            | `integer_sum`   | `totals_state`              |
+| `sum`, `mean` of float       | the exact total: ±value                            | `float_sum`     | `float_totals`              |
+| `min`, `max`                 | the rows (group, value) in order, with counts      | `extreme`       | `ordered_rows`              |
+| `concat`                     | the rows (group, keys, text) in order, with counts | `concatenation` | `ordered_rows`, `scans`     |
+| a user's with an inverse     | a total                                            | `user`          | `user_totals`               |
+| a user's without             | the rows (group, arguments) in order, with counts  | `user`          | `ordered_rows`, `scans`     |
 
 `aggregate` computes all of them from scratch, for whole columns. No rows make no groups, also when there is no group column.
 """
