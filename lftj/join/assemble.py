@@ -8,7 +8,7 @@ import numpy as np
 
 from lftj.dictionary import Dictionary
 from lftj.join import layout_kernels as at
-from lftj.join.expression_code import ExpressionCode
+from lftj.join.expression_code import ExpressionCode, may_fail
 from lftj.join.plan import RulePlan
 from lftj.join.trace import NOTHING, Channel, Logged, number_channels
 from lftj.program.normal_form import Apply, Ref
@@ -67,7 +67,7 @@ class Assembly:
         header = [0] * at.PLAN_HEADER
         header[at.LEVELS] = len(plan.levels)
         header[at.EMIT_LEVEL] = plan.emit_level
-        header[at.SHORT_CIRCUIT] = 0 if plan.count else 1
+        header[at.SHORT_CIRCUIT] = 0 if plan.count else 2 if self._may_fail_below() else 1
         header[at.OUTPUTS] = len(plan.outputs)
         header[at.PARTS] = len(number)
         header[at.CHANNELS] = len(self.channels)
@@ -78,6 +78,13 @@ class Assembly:
             start += len(table)
         return np.array([*header, *(word for table in tables for word in table)], np.int64)
 
+    def _may_fail_below(self) -> bool:
+        """Whether what a short circuit would cut off has arithmetic that may fail: that must not depend on which proof comes first."""
+        below = self.plan.levels[self.plan.emit_level :]
+        return any(may_fail(side) for level in below for condition in level.filters for side in (condition.left, condition.right)) or any(
+            level.value is not None and may_fail(level.value) for level in below
+        )
+
     def _level_records(self) -> tuple[list[int], list[int]]:
         records: list[int] = []
         filters: list[int] = []
@@ -85,18 +92,19 @@ class Assembly:
         for number, level in enumerate(self.plan.levels):
             parts = self._parts[number]
             value = -1 if level.value is None else self._code.compute(level.value)
+            reads = 0 if level.value is None else self._code.levels_read(level.value)
             filter_first = len(filters) // at.FILTER_RECORD
             # plain comparisons before arithmetic, so that a guard such as y != 0 holds before something is divided by y
             for condition in sorted(level.filters, key=lambda f: isinstance(f.left, Apply) or isinstance(f.right, Apply)):
-                filters += [self._code.test(condition), -1]
+                filters += [self._code.test(condition), -1, self._code.levels_read(condition.left, condition.right)]
             for probe in level.probes:
-                filters += [-1, probe]
+                filters += [-1, probe, self._code.levels_read(*self.plan.probes[probe].args)]
             filter_last = len(filters) // at.FILTER_RECORD
             channel_last = channel + len(self._channels[number])
             fast = int(value < 0 and filter_first == filter_last and len(parts) > 0 and channel == channel_last)
             invariant = sum(self._invariant(part, number) for part in parts)
             leader = first + next((i for i, part in enumerate(parts) if ("atom", *part) not in self._number), 0)
-            records += [first, first + len(parts), value, filter_first, filter_last, invariant, fast, channel, channel_last, leader]
+            records += [first, first + len(parts), value, filter_first, filter_last, invariant, fast, channel, channel_last, leader, reads]
             first += len(parts)
             channel = channel_last
         return records, filters

@@ -121,7 +121,8 @@ def evaluation_failure(plan: RulePlan, state: np.ndarray, context: Context) -> L
     values = []
     for i in range(int(state[at.DEPTH]) + 1):
         variable = plan.levels[i].variable
-        if variable is not None and not plan.rule.variables[variable].name.startswith("_"):
+        unknown = i <= at.LAST_BIT and int(state[at.UNKNOWN]) >> i & 1
+        if variable is not None and not unknown and not plan.rule.variables[variable].name.startswith("_"):
             about = plan.rule.variables[variable]
             values.append(f"{about.name} = {decode_scalar(about.type, int(state[bindings + i]), context.dictionary)!r}")
     where = f" with {', '.join(values)}" if values else ""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from lftj.dictionary import Dictionary
 from lftj.join import operation_kernels as code
+from lftj.join.layout_kernels import LAST_BIT
+from lftj.join.order import variables_of
 from lftj.join.plan import RulePlan
 from lftj.program.normal_form import Apply, Expression, Filter, NormalRule, Ref, Value
 from lftj.types import Type, encode_scalar
@@ -21,6 +23,7 @@ _FLOAT = {
 _COMPARE = {
     "=": code.EQUAL, "!=": code.NOT_EQUAL, "<": code.LESS, "<=": code.LESS_EQUAL, ">": code.GREATER, ">=": code.GREATER_EQUAL,
 }  # fmt: skip
+_MAY_FAIL = frozenset(("+", "-", "*", "/", "%", "^", "neg", "to_int"))
 
 
 class ExpressionCode:
@@ -35,6 +38,12 @@ class ExpressionCode:
     def encode(self, value: Value) -> int:
         """A constant as it is stored."""
         return encode_scalar(value.type, value.value, self._dictionary)
+
+    def levels_read(self, *expressions: Expression) -> int:
+        """The levels whose bindings these expressions read, as a set of bits; levels beyond the last bit are left out."""
+        variables = set().union(*(variables_of(expression) for expression in expressions))
+        levels = self._plan.levels[: LAST_BIT + 1]
+        return sum(1 << number for number, level in enumerate(levels) if level.variable in variables)
 
     def compute(self, expression: Expression) -> int:
         """Add the code of an expression; where it starts."""
@@ -77,3 +86,8 @@ def _operation(expression: Apply) -> int:
 def type_of(rule: NormalRule, expression: Expression) -> Type:
     """The type of an expression's value."""
     return rule.variables[expression.variable].type if isinstance(expression, Ref) else expression.type
+
+
+def may_fail(expression: Expression) -> bool:
+    """Whether there are operands for which the expression has no value."""
+    return isinstance(expression, Apply) and (expression.operator in _MAY_FAIL or any(map(may_fail, expression.args)))

@@ -17,7 +17,7 @@ from __future__ import annotations
 # ── plan header ───────────────────────────────────────────────────────────────────────────────────────────────────────
 LEVELS = 0
 EMIT_LEVEL = 1  # one output row per binding of the levels before this one
-SHORT_CIRCUIT = 2  # 1: stop at the first proof from EMIT_LEVEL on; 0: count the proofs
+SHORT_CIRCUIT = 2  # 1: stop at the first proof from EMIT_LEVEL on; 0: count the proofs; 2: look at all of them, but count one
 OUTPUTS = 3
 LEVEL_TABLE = 4
 PART_TABLE = 5
@@ -43,7 +43,8 @@ LEVEL_FAST = 6  # 1: no filter, no value, no channel, and every part's column is
 LEVEL_CHANNEL_FIRST = 7
 LEVEL_CHANNEL_LAST = 8
 LEVEL_LEADER = 9  # of a logged level: the part that the search starts with, one without a channel if there is one
-LEVEL_RECORD = 10
+LEVEL_READS = 10  # the levels that the code of its value reads, as a set of bits (`doubt_kernels`)
+LEVEL_RECORD = 11
 
 # part record
 PART_ROOT = 0
@@ -56,7 +57,8 @@ PART_RECORD = 5
 # filter record
 FILTER_CODE = 0  # start of the code of a comparison, or −1
 FILTER_PROBE = 1  # the negated atom, when there is no code
-FILTER_RECORD = 2
+FILTER_READS = 2  # the levels it reads, as a set of bits
+FILTER_RECORD = 3
 
 # probe record
 PROBE_ROOT = 0
@@ -97,6 +99,10 @@ CAPACITY = 16  # rows the output buffer has room for; column i of it begins at w
 RUNNING = 17  # where the running intervals begin
 LOG_ROWS = 18  # records in the log
 LOG_CAPACITY = 19  # records the log has room for: at least LOG_RESERVE · (CHANNELS + 1)
+DOUBT = 20  # 1 + the first level whose binding rests on arithmetic that failed, or 0
+DOUBT_FAILURE = 21  # what went wrong there
+UNKNOWN = 22  # the levels without a value, as a set of bits
+FREE = 23  # the levels that go through all values because theirs could not be computed
 STATE_HEADER = 24
 
 # part state
@@ -136,6 +142,8 @@ LOG_FULL = 4
 MISSED = 0
 FOUND = 1
 NO_ROOM = 2  # in the log
+
+LAST_BIT = 62  # the last level that sets of bits have room for
 
 # failures
 OVERFLOW = 1

@@ -114,9 +114,18 @@ def lay_out(
 
 
 def _forced(rule: NormalRule, names: tuple[str, ...]) -> Choice:
+    """The order by these names, the variables that are not named last. ValueError when it cannot be."""
     number = {variable.name: i for i, variable in enumerate(rule.variables)}
+    for name in names:
+        if sum(variable.name == name for variable in rule.variables) > 1:
+            raise ValueError(f"{name!r} in a forced order names several variables")
     order = [number[name] for name in names if name in number]
     order += [v for v in range(len(rule.variables)) if v not in order]
+    known = {term.variable for atom in rule.atoms for term in atom.args if isinstance(term, Ref)}
+    for place, variable in enumerate(order):
+        inputs = [variables_of(a.expression) for a in rule.assignments if a.variable == variable]
+        if variable not in known and not any(read <= set(order[:place]) for read in inputs):
+            raise ValueError(f"the forced order puts {rule.variables[variable].name!r} before what it is computed from")
     return Choice(tuple(order), 0.0, ())
 
 

@@ -12,7 +12,7 @@ level whose value is pinned to v holds [v, landing] of each part until the first
 
 from __future__ import annotations
 
-from lftj.join.expression_kernels import compute
+from lftj.join.doubt_kernels import compute_level, is_free
 from lftj.join.iterator_kernels import advance, bind_runs, part_record, part_state, part_value, seek_part
 from lftj.join.layout_kernels import (
     ADVANCE,
@@ -22,8 +22,6 @@ from lftj.join.layout_kernels import (
     CHANNEL_RECORD,
     CHANNEL_TABLE,
     CHANNELS,
-    CODE_TABLE,
-    FAILURE,
     FOUND,
     HULL,
     INTERVAL_HIGH,
@@ -59,7 +57,6 @@ from lftj.join.layout_kernels import (
     PROBE_TABLE,
     RUNNING,
     SEARCH,
-    STACK,
     START,
 )
 from scantree.jit import compiled, inlined, load, store
@@ -215,14 +212,16 @@ def find_logged(memory, plan, state, log, depth, phase, offsets, text):
     if log_is_full(plan, state):
         store(state, PHASE, phase)
         return NO_ROOM
-    if load(plan, level + LEVEL_VALUE) >= 0:
+    searching = True
+    value = 0
+    if load(plan, level + LEVEL_VALUE) >= 0 and not is_free(state, depth):
         if phase == ADVANCE or not open_logged(memory, plan, state, log, first, last, True):
             return MISSED
-        code = load(plan, CODE_TABLE) + load(plan, level + LEVEL_VALUE)
-        value = compute(plan, state, code, load(state, BINDINGS), load(state, STACK), offsets, text)
-        if load(state, FAILURE) != 0 or not meet_logged(memory, plan, state, log, first, last, value):
+        known, value = compute_level(plan, state, depth, offsets, text)
+        if known and not meet_logged(memory, plan, state, log, first, last, value):
             return MISSED
-    else:
+        searching = not known and first < last
+    if searching:
         if not begin_search(memory, plan, state, log, depth, phase):
             return MISSED
         found, value = search_logged(memory, plan, state, log, first, last, leader)

@@ -3,11 +3,13 @@
 It enumerates the bindings of the plan's levels in ascending order, depth first, and writes one output row per binding of the levels before
 EMIT_LEVEL that has a proof, with the number of proofs (1 under SHORT_CIRCUIT, where the search stops at the first). Levels with channels
 are searched by `trace_kernels`, which logs what they depend on. It returns DONE; FULL when the output buffer is full, LOG_FULL when the log
-is; PAUSED when the step budget is used up; FAILED when an expression has no value. After FULL, LOG_FULL and PAUSED the same call goes on.
+is; PAUSED when the step budget is used up; FAILED when some proof has an expression without a value (`doubt_kernels`). After FULL, LOG_FULL
+and PAUSED the same call goes on.
 """
 
 from __future__ import annotations
 
+from lftj.join.doubt_kernels import cast_doubt, compute_level, is_free, reads_unknown, settle_doubt
 from lftj.join.expression_kernels import compute
 from lftj.join.iterator_kernels import advance, bind_runs, leapfrog, meet, open_level, open_roots, probe
 from lftj.join.last_level_kernels import finish_level
@@ -21,11 +23,14 @@ from lftj.join.layout_kernels import (
     CODE_TABLE,
     DEPTH,
     DONE,
+    DOUBT,
+    DOUBT_FAILURE,
     EMIT_LEVEL,
     FAILED,
     FAILURE,
     FILTER_CODE,
     FILTER_PROBE,
+    FILTER_READS,
     FILTER_RECORD,
     FILTER_TABLE,
     FOUND,
@@ -69,17 +74,18 @@ def find(memory, plan, state, depth, phase, offsets, text, log):
     if depth >= load(plan, LOG_FROM) and load(plan, level + LEVEL_CHANNEL_FIRST) < load(plan, level + LEVEL_CHANNEL_LAST):
         return find_logged(memory, plan, state, log, depth, phase, offsets, text)
     first, last = load(plan, level + LEVEL_FIRST), load(plan, level + LEVEL_LAST)
-    code = load(plan, level + LEVEL_VALUE)
-    if code >= 0:
+    searching = True
+    value = 0
+    if load(plan, level + LEVEL_VALUE) >= 0 and not is_free(state, depth):
         if phase == ADVANCE or not open_level(state, first, last):
             return MISSED
-        table = load(plan, CODE_TABLE)
-        value = compute(plan, state, table + code, load(state, BINDINGS), load(state, STACK), offsets, text)
-        if load(state, FAILURE) != 0 or not meet(memory, plan, state, first, last, value):
+        known, value = compute_level(plan, state, depth, offsets, text)
+        if known and not meet(memory, plan, state, first, last, value):
             return MISSED
-    else:
-        if not (advance(state, first) if phase == ADVANCE else open_level(state, first, last)):
-            return MISSED
+        searching = not known and first < last
+    elif not (advance(state, first) if phase == ADVANCE else open_level(state, first, last)):
+        return MISSED
+    if searching:
         found, value = leapfrog(memory, plan, state, first, last)
         if not found:
             return MISSED
@@ -90,21 +96,26 @@ def find(memory, plan, state, depth, phase, offsets, text, log):
 
 @compiled
 def passes(memory, plan, state, depth, offsets, text, log):
-    """Whether the filters of a level hold: comparisons and negated atoms, in the plan's order."""
+    """Whether the filters of a level hold: comparisons and negated atoms, in the plan's order. What fails, or reads the unknown, does."""
     level = load(plan, LEVEL_TABLE) + depth * LEVEL_RECORD
     for number in range(load(plan, level + LEVEL_FILTER_FIRST), load(plan, level + LEVEL_FILTER_LAST)):
         at = load(plan, FILTER_TABLE) + number * FILTER_RECORD
+        if reads_unknown(state, load(plan, at + FILTER_READS)):
+            continue
         code = load(plan, at + FILTER_CODE)
         if code < 0:
             negated = load(plan, at + FILTER_PROBE)
             touch_probe(plan, state, log, negated, depth)
             if probe(memory, plan, state, negated):
                 return False
-        else:
-            table = load(plan, CODE_TABLE)
-            holds = compute(plan, state, table + code, load(state, BINDINGS), load(state, STACK), offsets, text)
-            if holds == 0 or load(state, FAILURE) != 0:
+            continue
+        holds = compute(plan, state, load(plan, CODE_TABLE) + code, load(state, BINDINGS), load(state, STACK), offsets, text)
+        if load(state, FAILURE) != 0:
+            cast_doubt(state, depth)
+            if load(state, FAILURE) != 0:
                 return False
+        elif holds == 0:
+            return False
     return True
 
 
@@ -113,7 +124,7 @@ def emit_proofs(plan, state, out):
     """One output row for the present binding, with its number of proofs."""
     row = load(state, ROWS)
     write_bindings(plan, state, out, row)
-    store(out, load(plan, OUTPUTS) * load(state, CAPACITY) + row, load(state, PROOFS))
+    store(out, load(plan, OUTPUTS) * load(state, CAPACITY) + row, load(state, PROOFS) if load(plan, SHORT_CIRCUIT) == 0 else 1)
     store(state, ROWS, row + 1)
     store(state, PROOFS, 0)
 
@@ -158,7 +169,9 @@ def run(memory, plan, state, offsets, text, cache, out, log):
                 status = FULL
                 break
             emit_proofs(plan, state, out)
-        if depth == levels - 1:
+        if load(state, DOUBT) != 0:
+            settle_doubt(state, depth, phase)
+        if depth == levels - 1 and load(state, DOUBT) == 0:
             taken = take_last_level(memory, plan, state, phase, cache, out)
             if taken == 2:
                 phase = RESUME
@@ -194,6 +207,10 @@ def run(memory, plan, state, offsets, text, cache, out, log):
         elif depth + 1 < levels:
             depth += 1
             phase = OPEN
+        elif load(state, DOUBT) != 0:
+            store(state, FAILURE, load(state, DOUBT_FAILURE))
+            status = FAILED
+            break
         else:
             store(state, PROOFS, load(state, PROOFS) + 1)
             phase = ADVANCE

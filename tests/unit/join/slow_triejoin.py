@@ -1,96 +1,36 @@
-"""A triejoin over Python sets that logs what it depends on, and random rules and rows to run it on. Slow and plain on purpose."""
+"""A triejoin over Python sets that logs what it depends on. Slow and plain on purpose."""
 
 from __future__ import annotations
 
-import operator
-import random
 from collections.abc import Callable, Mapping, Sequence
 
-import numpy as np
-
 from lftj.join.plan import Level, RulePlan
-from lftj.program.normal_form import (
-    Apply,
-    Assignment,
-    Expression,
-    Filter,
-    NegatedAtom,
-    NormalRule,
-    PositiveAtom,
-    Ref,
-    RelationSchema,
-    RuleVariable,
-    Value,
-)
-from lftj.storage.relation import RelationVersion
-from lftj.types import INT
-from scantree import Arena
+from lftj.program.normal_form import Apply, Expression, Ref, Value
+from tests.unit.join.random_rules import COMPARE, HIGHEST, LOWEST, Row, Rows
 
-LOWEST, HIGHEST = -(2**63), 2**63 - 1
-DOMAIN = (LOWEST, -7, 0, 1, 2, 3, 5, HIGHEST)
-ARITIES = {"e": 2, "f": 2, "g": 1, "t": 3, "o": 0}
-COMPARE = {"=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
-
-Row = tuple[int, ...]
-Rows = dict[str, set[Row]]
 Channel = tuple[str, int, int]
 Touch = tuple[Channel, Row, int, int]
 
 
-def random_rule(by: random.Random) -> NormalRule:
-    """One to four atoms over up to four variables; constants, repeated variables, negated atoms, a comparison, a computed variable."""
-    variables = by.randrange(1, 5)
-
-    def argument(constants: float = 0.15) -> Ref | Value:
-        return Value(by.choice(DOMAIN), INT) if by.random() < constants else Ref(by.randrange(variables))
-
-    names = by.choices(list(ARITIES), weights=(5, 4, 3, 2, 0.3), k=by.randrange(1, 5))
-    atoms = [PositiveAtom(name, tuple(argument() for _ in range(ARITIES[name]))) for name in names]
-    bound = {term.variable for atom in atoms for term in atom.args if isinstance(term, Ref)}
-    atoms += [PositiveAtom("g", (Ref(v),)) for v in range(variables) if v not in bound]
-    negated = [
-        NegatedAtom(name, tuple(None if by.random() < 0.2 else argument() for _ in range(ARITIES[name])))
-        for name in by.choices(list(ARITIES), k=by.choice((0, 0, 1, 1, 2)))
-    ]
-    filters = [Filter(by.choice(list(COMPARE)), Ref(by.randrange(variables)), argument(0.4)) for _ in range(by.choice((0, 0, 1)))]
-    assignments = []
-    if by.random() < 0.3:
-        target = by.randrange(variables + 1)
-        assignments.append(Assignment(target, Apply("bxor", (Ref(by.randrange(variables)), Value(1, INT)), INT)))
-        variables = max(variables, target + 1)
-    names_of = tuple(RuleVariable(f"v{i}", INT) for i in range(variables))
-    return NormalRule(1, "r", (), names_of, tuple(atoms), tuple(negated), tuple(assignments), tuple(filters))
-
-
-def random_rows(by: random.Random) -> Rows:
-    """Rows over DOMAIN; some relations are empty."""
-    return {
-        name: {tuple(by.choice(DOMAIN) for _ in range(arity)) for _ in range(by.choice((0, 4, 12, 30)) if by.random() < 0.9 else 0)}
-        for name, arity in ARITIES.items()
-    }
-
-
-def database(rows: Rows, arena: Arena) -> dict[str, RelationVersion]:
-    """The rows as relations."""
-    relations = {}
-    for name, found in rows.items():
-        schema = RelationSchema(name, tuple((f"c{i}", INT) for i in range(ARITIES[name])))
-        stored = sorted(row or (0,) for row in found)
-        columns = [np.array([row[i] for row in stored], np.int64) for i in range(max(1, ARITIES[name]))]
-        relations[name] = RelationVersion.build(schema, arena, columns)
-    return relations
-
-
 class SlowTriejoin:
-    """One run of a plan over rows. `touched`: what it depends on; `visited`: per context the value its search was stopped at, or None."""
+    """One run of a plan over rows.
+
+    `touched`: what it depends on. `visited`: per context the value its search was stopped at, or None; `unknown_in`: the levels without a
+    value there. `failed`: arithmetic has no value in some proof.
+    """
 
     def __init__(self, plan: RulePlan, rows: Rows, logged: Mapping[tuple[int, int], int]):
         self.plan = plan
         self.logged = logged
         self.rows = rows
         self.bindings: list[int] = []
+        self.unknown: set[int] = set()
+        self.doubts = 0
+        self.failed = False
+        self.stops = not plan.count and not any(map(may_fail, expressions(plan.levels[plan.emit_level :])))
         self.touched: list[Touch] = []
         self.visited: dict[Row, int | None] = {}
+        self.unknown_in: dict[Row, set[int]] = {}
         self.proofs: list[Row] = []
         self.search(0)
 
@@ -109,22 +49,35 @@ class SlowTriejoin:
         prefix = tuple(self.bindings[level] for level in atom.levels[:column])
         return sorted({row[column] for row in self.stored(atom.relation, atom.order) if row[:column] == prefix})
 
-    def value_of(self, expression: Expression) -> int:
+    def value_of(self, expression: Expression) -> int | None:
+        """The value of an expression in the present context; None: it has none."""
         if isinstance(expression, Value):
             return int(expression.value)  # type: ignore[call-overload]
         if isinstance(expression, Ref):
-            return self.bindings[next(i for i, level in enumerate(self.plan.levels) if level.variable == expression.variable)]
+            level = next(i for i, level in enumerate(self.plan.levels) if level.variable == expression.variable)
+            return None if level in self.unknown else self.bindings[level]
         left, right = map(self.value_of, expression.args)
-        return left ^ right
+        if left is None or right is None or (expression.operator, right) == ("%", 0) or (expression.operator, left) == ("+", HIGHEST):
+            return None
+        if expression.operator == "%":
+            return left % abs(right)
+        return left ^ right if expression.operator == "bxor" else left + right
 
     def rejected(self, level: Level) -> bool:
         """By a comparison."""
-        return not all(COMPARE[f.operator](self.value_of(f.left), self.value_of(f.right)) for f in level.filters)
+        pairs = [(condition.operator, self.value_of(condition.left), self.value_of(condition.right)) for condition in level.filters]
+        return not all(left is None or right is None or COMPARE[compare](left, right) for compare, left, right in pairs)
 
-    def present(self, probe: int) -> bool:
-        """Whether a negated atom has its tuple."""
+    def untested(self, level: Level) -> bool:
+        """Whether a comparison cannot be made."""
+        return any(self.value_of(side) is None for condition in level.filters for side in (condition.left, condition.right))
+
+    def present(self, probe: int) -> bool | None:
+        """Whether a negated atom has its tuple; None: its arguments are not known."""
         planned = self.plan.probes[probe]
         sought = tuple(map(self.value_of, planned.args))
+        if None in sought:
+            return None
         return any(row[: len(sought)] == sought for row in self.stored(planned.relation, planned.order))
 
     # ── the search ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -135,24 +88,38 @@ class SlowTriejoin:
         """Whether there is a proof below; stops at the first when the plan does."""
         if depth == len(self.plan.levels):
             self.proofs.append(tuple(self.bindings))
+            self.failed |= self.doubts > 0
             return True
         self.visited[tuple(self.bindings)] = None
+        self.unknown_in[tuple(self.bindings)] = set(self.unknown)
         found = False
         for value in self.candidates(depth):
             context = tuple(self.bindings)
+            doubtful = depth in self.unknown or self.is_free(depth)
             self.bindings.append(value)
+            doubtful |= self.untested(self.plan.levels[depth])
+            self.doubts += doubtful
             proved = self.admitted(depth) and self.search(depth + 1)
+            self.doubts -= doubtful
             self.bindings.pop()
             found |= proved
-            if proved and not self.plan.count and depth >= self.plan.emit_level:
+            if proved and self.stops and depth >= self.plan.emit_level:
                 self.visited[context] = value
                 break
+        self.unknown.discard(depth)
         return found
+
+    def is_free(self, depth: int) -> bool:
+        """Whether a level should compute its value and cannot."""
+        value = self.plan.levels[depth].value
+        return value is not None and self.value_of(value) is None
 
     def admitted(self, depth: int) -> bool:
         if self.rejected(self.plan.levels[depth]):
             return False
         for probe in self.plan.levels[depth].probes:
+            if self.present(probe) is None:
+                continue
             column = last_column(self.plan, probe, depth)
             value = self.bindings[depth]
             self.touch("probe", probe, column, *((value, value) if column >= 0 else (LOWEST, HIGHEST)), depth)
@@ -166,6 +133,7 @@ class SlowTriejoin:
         lists = [self.values(part) for part in parts]
         leader = next((i for i, part in enumerate(parts) if part not in self.logged), 0)
         computed = self.plan.levels[depth].value
+        known = None if computed is None else self.value_of(computed)
 
         def touch(i: int, low: int, high: int) -> None:
             self.touch("atom", *parts[i], low, high, depth)
@@ -173,14 +141,21 @@ class SlowTriejoin:
         def landing(i: int, value: int) -> int | None:
             return next((v for v in lists[i] if v >= value), None)
 
+        if computed is not None and [] in lists:
+            touch(lists.index([]), LOWEST, HIGHEST)
+            return
+        if known is not None:
+            yield from self.meeting(known, len(parts), touch, landing)
+            return
+        if not parts:
+            self.unknown.add(depth)
+            yield 0
+            return
         for i, values in enumerate(lists):
-            if not values or (computed is None and parts[leader] in self.logged):
+            if not values or parts[leader] in self.logged:
                 touch(i, LOWEST, values[0] if values else HIGHEST)
             if not values:
                 return
-        if computed is not None:
-            yield from self.meeting(self.value_of(computed), len(parts), touch, landing)
-            return
         value: int | None = lists[leader][0]
         while value is not None:
             value = leapfrog(value, leader, len(parts), touch, landing)
@@ -214,6 +189,16 @@ def leapfrog(
         agreeing = agreeing + 1 if found == value else 1
         value = found
     return value
+
+
+def expressions(levels: Sequence[Level]) -> list[Expression]:
+    """What these levels compute and compare."""
+    sides = [side for level in levels for condition in level.filters for side in (condition.left, condition.right)]
+    return sides + [level.value for level in levels if level.value is not None]
+
+
+def may_fail(expression: Expression) -> bool:
+    return isinstance(expression, Apply) and expression.operator != "bxor"
 
 
 def last_column(plan: RulePlan, probe: int, depth: int) -> int:
