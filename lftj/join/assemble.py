@@ -94,7 +94,7 @@ class Assembly:
             value = -1 if level.value is None else self._code.compute(level.value)
             reads = 0 if level.value is None else self._code.levels_read(level.value)
             filter_first = len(filters) // at.FILTER_RECORD
-            # plain comparisons before arithmetic, so that a guard such as y != 0 holds before something is divided by y
+            # plain comparisons before arithmetic: a guard such as y != 0 spares a doubt about what is divided by y
             for condition in sorted(level.filters, key=lambda f: isinstance(f.left, Apply) or isinstance(f.right, Apply)):
                 filters += [self._code.test(condition), -1, self._code.levels_read(condition.left, condition.right)]
             for probe in level.probes:
