@@ -5,8 +5,12 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+import pytest
+
 import lftj
+from lftj.maintain.trace_choice import TraceOverride
 from lftj.syntax.parser import parse
+from sensitivity import EXACT, Granularity, hull, projected
 from tests.oracle.maintained import strategies
 from tests.oracle.model import difference
 from tests.oracle.toggles import State, Toggle, Walk, renamings
@@ -60,11 +64,12 @@ COMPUTING = """
 class Judge:
     """Holds a workspace with these rules to the reference, which evaluates each state once."""
 
-    def __init__(self, program: str):
+    def __init__(self, program: str, override: TraceOverride | None = None):
         self._clauses = parse(BASES + program).clauses
         self._views = [part.split("(")[0].split("[")[0].strip() for part in program.split(".decl ")[1:]]
         self._expected = cache(self._evaluate)
         self.workspace: Any = lftj.connect()
+        self.workspace._engine.trace_override = override
         self.workspace.add_rules(BASES + program)
 
     def _evaluate(self, state: State) -> dict[str, set[Row]]:
@@ -104,3 +109,12 @@ def test_oracle_every_history_of_edges_and_nodes():
 
 def test_oracle_every_history_of_computing_bodies():
     assert Judge(COMPUTING).walk(NODES + MARKS, 4, []) == sum(6**steps for steps in range(1, 5))
+
+
+@pytest.mark.parametrize("granularity", [EXACT, hull(), projected(0)], ids=str)
+@pytest.mark.parametrize("first_proof", [False, True])
+def test_oracle_every_history_by_trace(granularity: Granularity, first_proof: bool):
+    override = TraceOverride(lambda position: granularity, first_proof)
+    assert Judge(EDGES_ALONE, override).walk(EDGES, 3, renamings(VALUES)) == up_to_renaming(9, 1, 3)
+    assert Judge(EDGES_AND_NODES, override).walk(EDGES + NODES, 2, renamings(VALUES)) == up_to_renaming(12, 2, 2)
+    assert Judge(COMPUTING, override).walk(NODES + MARKS, 2, []) == 6 + 6**2

@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 
 import lftj
+from lftj.maintain.trace_choice import TraceOverride
+from sensitivity import EXACT
 from tests.oracle.maintained import strategies, supports
 
 PACKAGES = tuple(str(Path(lftj.__file__).parents[1] / name) for name in ("lftj", "sensitivity", "scantree"))
@@ -62,9 +64,10 @@ class FailingCommit:
             raise Injected(self.where)
 
 
-@pytest.fixture
-def workspace() -> Any:
+@pytest.fixture(params=[None, TraceOverride(lambda position: EXACT, first_proof=True)], ids=["automatic", "by trace"])
+def workspace(request: pytest.FixtureRequest) -> Any:
     made = lftj.connect()
+    made._engine.trace_override = request.param
     made.add_rules(RULES)
     with made.transaction() as transaction:
         transaction.insert("e", [(0, 1), (1, 2), (2, 0), (2, 2), (3, 1)])
