@@ -1,0 +1,162 @@
+"""Variable orders: valid for every body, by whichever of the three searches; the costs that they are chosen by."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from lftj.join import order
+from lftj.join.order import Choice, OrderSearch, key_order, variables_of
+from lftj.join.statistics import RelationStatistics
+from lftj.program.normal_form import Apply, NormalRule, Ref, Value
+from lftj.types import INT
+from tests.unit.join.bodies import Body
+from tests.unit.join.slow_triejoin import ARITIES, random_rule
+
+SEARCHES = {"permutations": (99, 99), "subsets": (0, 99), "greedy": (0, 0)}
+each_search = pytest.mark.parametrize("search", SEARCHES)
+
+
+def statistics(sizes: Mapping[str, Sequence[int]]) -> dict[str, RelationStatistics]:
+    return {name: RelationStatistics(rows, tuple(map(float, distinct))) for name, (rows, *distinct) in sizes.items()}
+
+
+def chosen(
+    rule: NormalRule,
+    sizes: Mapping[str, Sequence[int]],
+    leading: Sequence[int] = (),
+    key_orders: Mapping[str, list[tuple[int, ...]]] | None = None,
+    lasting: bool = False,
+) -> Choice:
+    known = statistics(sizes)
+    existing = key_orders or {name: [tuple(range(len(distinct)))] for name, (_, *distinct) in sizes.items()}
+    return OrderSearch(rule, known.__getitem__, existing.__getitem__, frozenset(leading), lasting).choose()
+
+
+def use(search: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    permuted, searched = SEARCHES[search]
+    monkeypatch.setattr(order, "PERMUTED", permuted)
+    monkeypatch.setattr(order, "SEARCHED", searched)
+
+
+@each_search
+def test_random_bodies_get_orders_in_which_every_variable_can_be_bound(search: str, monkeypatch: pytest.MonkeyPatch):
+    use(search, monkeypatch)
+    by = random.Random(11)
+    for _ in range(300):
+        rule = random_rule(by)
+        sizes = {name: (by.randrange(1, 2000), *(by.randrange(1, 100) for _ in range(arity))) for name, arity in ARITIES.items()}
+        leading = by.sample(range(len(rule.variables)), by.randrange(len(rule.variables) + 1))
+        choice = chosen(rule, sizes, leading)
+        assert sorted(choice.order) == list(range(len(rule.variables)))
+        assert len(choice.bindings) == len(choice.order)
+        in_atoms = {a.variable for atom in rule.atoms for a in atom.args if isinstance(a, Ref)}
+        for place, variable in enumerate(choice.order):
+            if variable not in in_atoms:
+                inputs = [variables_of(each.expression) for each in rule.assignments if each.variable == variable]
+                assert any(needed <= set(choice.order[:place]) for needed in inputs)
+
+
+def test_all_permutations_are_never_dearer_than_the_other_searches(monkeypatch: pytest.MonkeyPatch):
+    by = random.Random(5)
+    better = 0
+    for _ in range(150):
+        rule = random_rule(by)
+        sizes = {name: (by.randrange(1, 2000), *(by.randrange(1, 100) for _ in range(arity))) for name, arity in ARITIES.items()}
+        cost = {}
+        for search in SEARCHES:
+            use(search, monkeypatch)
+            cost[search] = chosen(rule, sizes).cost
+        assert cost["permutations"] <= min(cost.values()) * (1 + 1e-9)
+        better += cost["permutations"] < cost["greedy"] * (1 - 1e-9)
+    assert better
+
+
+@each_search
+def test_a_selective_relation_comes_first(search: str, monkeypatch: pytest.MonkeyPatch):
+    use(search, monkeypatch)
+    body = Body("x y z", [("e", "xy"), ("e", "yz"), ("few", "z")])
+    choice = chosen(body.rule, {"e": (100_000, 1000, 1000), "few": (3, 3)}, lasting=True)
+    assert choice.order[0] == body.names.index("z")
+
+
+@each_search
+def test_a_constant_makes_its_atom_selective(search: str, monkeypatch: pytest.MonkeyPatch):
+    use(search, monkeypatch)
+    body = Body("x y z", [("e", "xy"), ("f", "yz"), ("f", ["z", 7])])
+    choice = chosen(body.rule, {"e": (100_000, 1000, 1000), "f": (100_000, 50_000, 50_000)}, lasting=True)
+    assert choice.order[0] == body.names.index("z")
+
+
+@each_search
+def test_variables_that_restrict_nothing_come_last_and_those_of_one_atom_together(search: str, monkeypatch: pytest.MonkeyPatch):
+    use(search, monkeypatch)
+    body = Body("a x b y c", [("t", "axb"), ("t", "cyx"), ("e", "xy")])
+    choice = chosen(body.rule, {"t": (1000, 2, 500, 2), "e": (1000, 500, 500)})
+    assert set(choice.order[:2]) == set(body.numbers("x y"))
+    last = [body.names[v] for v in choice.order[2:]]
+    assert last in (["a", "b", "c"], ["b", "a", "c"], ["c", "a", "b"], ["c", "b", "a"])
+
+
+@pytest.mark.parametrize(
+    "tied",
+    [
+        {"filters": [("<", "z", 5)]},
+        {"negated": [("f", ["z", None])]},
+        {"assignments": [("w", Apply("+", (Ref(2), Value(1, INT)), INT))]},
+    ],
+    ids=["filter", "negation", "assignment"],
+)
+def test_a_variable_that_something_asks_for_is_not_loose(tied: dict[str, object]):
+    names = "x y z w" if "assignments" in tied else "x y z"
+    body = Body(names, [("e", "xy"), ("few", "xz")], **tied)  # type: ignore[arg-type]
+    sizes = {"e": (10_000, 10, 10_000), "few": (4, 4, 4), "f": (10, 10, 10)}
+    choice = chosen(body.rule, sizes)
+    assert choice.order.index(2) < choice.order.index(1), "y is loose, z is not"
+
+
+def test_the_head_s_variables_come_first_among_equals():
+    body = Body("x y z", [("e", "xy"), ("e", "yz"), ("e", "zx")])
+    sizes = {"e": (1000, 100, 100)}
+    everything = {"e": [(0, 1), (1, 0)]}
+    for first in range(3):
+        assert chosen(body.rule, sizes, [first], everything).order[0] == first
+
+
+def test_a_key_order_that_exists_is_preferred():
+    body = Body("x y", [("e", "xy")])
+    for existing in ((0, 1), (1, 0)):
+        assert chosen(body.rule, {"e": (1000, 100, 100)}, [0, 1], {"e": [existing]}).order == existing
+
+
+def test_a_plan_that_lasts_has_a_better_key_order_built():
+    body = Body("x y", [("e", "xy"), ("few", "y")])
+    sizes, existing = {"e": (1000, 100, 100), "few": (20, 20)}, {"e": [(0, 1)], "few": [(0,)]}
+    assert chosen(body.rule, sizes, [0, 1], existing).order == (0, 1)
+    assert chosen(body.rule, sizes, [0, 1], existing, lasting=True).order == (1, 0)
+
+
+def test_loose_variables_follow_an_existing_key_order():
+    body = Body("x a b", [("t", ["a", "x", "b"]), ("n", "x")])
+    sizes = {"t": (1000, 10, 10, 10), "n": (5, 5)}
+    for existing, loose in (((1, 0, 2), "a b"), ((1, 2, 0), "b a")):
+        choice = chosen(body.rule, sizes, (), {"t": [existing], "n": [(0,)]})
+        assert choice.order == body.numbers(f"x {loose}")
+
+
+def test_a_computed_variable_is_bound_as_soon_as_its_inputs_are():
+    body = Body("x y z", [("e", "xy")], assignments=[("z", Apply("+", (Ref(0), Value(1, INT)), INT))])
+    order_ = chosen(body.rule, {"e": (100, 10, 10)}, [0, 1, 2]).order
+    assert order_.index(2) == order_.index(0) + 1
+
+
+def test_no_rows_and_no_variables_are_planned_too():
+    assert chosen(Body("x", [("e", "xx")]).rule, {"e": (0, 0, 0)}).order == (0,)
+    assert chosen(Body("", [("o", [])]).rule, {"o": (1,)}) == Choice((), 0.0, ())
+
+
+def test_key_orders_have_constants_first_then_follow_the_variables():
+    place = {0: 2, 1: 0}
+    assert key_order(4, frozenset({2}), {0: frozenset({0, 3}), 1: frozenset({1})}, place) == (2, 1, 0, 3)
