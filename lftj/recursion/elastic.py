@@ -1,11 +1,12 @@
 """A recursive stratum at a commit: updated or bootstrapped, whichever is expected to cost less [Elastic 5].
 
-An update may take `Context.fraction` of the kernel steps of the last counted bootstrap; one that needs more is given up without trace,
+An update may cost `Context.fraction` of the last bootstrap that counted; one that needs more is given up without trace,
 since states are immutable. One that is expected to need more, by the share of the rows below that changed or by what earlier updates took
 for each changed row, is not started. Work is counted, not timed, so the choice is the same on every machine.
 
 Counting proofs costs a bootstrap a multiple, and many strata never change, or only as a whole. So the first bootstrap finds rows alone, and
-the state is built when a small change comes: by a bootstrap on the new input that counts.
+the state is built when a small change comes: by a bootstrap on the new input that counts. Where updates keep being given up, more and more
+changes go by before that is tried again.
 """
 
 from __future__ import annotations
@@ -29,8 +30,9 @@ from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
 from scantree.rows import difference
 
-ALWAYS = 20_000
-"""Kernel steps that an update may take in any case."""
+ALWAYS = 1_000_000
+"""What an update may cost in any case (see `effort`): some milliseconds."""
+_MANY = 1000  # changed rows below which an update is always tried
 
 
 STRATUM = "#stratum "
@@ -39,12 +41,17 @@ STRATUM = "#stratum "
 
 @dataclass(frozen=True)
 class RowsAlone:
-    """What is kept of a stratum whose rows were found without counting: the kernel steps it took."""
+    """What is kept of a stratum whose rows were found without counting.
 
-    work: int
+    `failures`: updates in a row that were given up before; `patience`: commits to go without another try, twice as many at each failure.
+    """
+
+    failures: int = 0
+    patience: int = 0
 
 
 Kept = StratumState | RowsAlone
+_NOTHING = RowsAlone()
 
 
 @dataclass(frozen=True)
@@ -67,26 +74,37 @@ def follow(stratum: Stratum, schemas: Mapping[str, RelationSchema], kept: Kept |
     """Bring a recursive stratum up to date. Raises what evaluation raises; nothing given is changed."""
     rules = [rule for rule in stratum.rules if isinstance(rule, NormalRule)]
     if not context.keep or kept is None or not _countable(stratum):
-        return _rows_alone(schemas, rules, versions, context, "bootstrap")
+        return _rows_alone(schemas, rules, versions, context)
     changed, share = _changes(stratum, versions)
-    if isinstance(kept, RowsAlone):
-        if share * kept.work > max(ALWAYS, context.fraction * kept.work):
-            return _rows_alone(schemas, rules, versions, context, "bootstrap")
-        return _counted(StratumState.empty(schemas, context.arena), rules, versions, context, "bootstrap")
+    large = changed > _MANY and share > context.fraction
+    if isinstance(kept, StratumState):
+        return _updated_or_not(kept, rules, versions, context, changed, large)
+    if large:
+        return _rows_alone(schemas, rules, versions, context, RowsAlone(kept.failures, kept.patience))
+    if kept.patience:
+        return _rows_alone(schemas, rules, versions, context, RowsAlone(kept.failures, kept.patience - 1))
+    return _counted(replace(StratumState.empty(schemas, context.arena), failures=kept.failures), rules, versions, context, "bootstrap")
+
+
+def _updated_or_not(
+    kept: StratumState, rules: list[NormalRule], versions: Versions, context: Context, changed: int, large: bool
+) -> Followed:
     allowed = max(ALWAYS, int(context.fraction * kept.work))
     strategy = "forecast"
-    if max(share * kept.work, kept.expected(changed)) <= allowed:
-        before = context.work
+    if changed <= _MANY or not (large or kept.expected(changed) > allowed):
         strategy = "fallback"
         try:
             return _updated(kept, rules, versions, context, allowed, changed)
         except AllowanceSpentError:
-            kept = kept.experienced(context.work - before, changed)
+            kept = kept.experienced(allowed, changed)
         except ValueRangeError:
             # A row that only an erased and an inserted row make together exists in no version: a bootstrap decides about failures.
             pass
-    # Where large changes follow one another nothing is counted; one among small ones is counted at once.
-    return (_counted if kept.used else _rows_alone_of)(kept, rules, versions, context, strategy)
+    # Where one large change follows another nothing is counted; one among small ones is counted at once.
+    if kept.used:
+        return _counted(kept, rules, versions, context, strategy)
+    failures = kept.failures + (strategy == "fallback")
+    return _rows_alone(kept.schemas, rules, versions, context, RowsAlone(failures, (1 << failures) - 1), strategy)
 
 
 def _countable(stratum: Stratum) -> bool:
@@ -105,35 +123,34 @@ def _changes(stratum: Stratum, versions: Versions) -> tuple[int, float]:
 
 def _updated(kept: StratumState, rules: list[NormalRule], versions: Versions, context: Context, allowed: int, changed: int) -> Followed:
     """Raises AllowanceSpentError."""
-    before = context.work
     update = ElasticUpdate(kept, rules, versions, context)
     context.allowance = allowed
     try:
         state, deltas = update.run()
+        spent = allowed - (context.allowance or 0)
     finally:
         context.allowance = None
-    state = replace(state.experienced(context.work - before, changed), used=True)
+    state = replace(state.experienced(spent, changed), used=True, failures=0)
     return Followed(deltas, state, "update", changed, update.assignments)
 
 
 def _counted(kept: StratumState, rules: list[NormalRule], versions: Versions, context: Context, strategy: str) -> Followed:
     queries = kept.queries_of(rules)
     state = elastic_bootstrap(kept.schemas, queries, versions, context)
-    state = replace(state, steps=kept.steps, changes=kept.changes)
+    state = replace(state, spent=kept.spent, changes=kept.changes, failures=kept.failures)
     rows = {name: relation.rows() for name, relation in state.relations.items()}
     return Followed(_net(rows, versions), state, strategy)
 
 
-def _rows_alone_of(kept: StratumState, rules: list[NormalRule], versions: Versions, context: Context, strategy: str) -> Followed:
-    return _rows_alone(kept.schemas, rules, versions, context, strategy)
-
-
 def _rows_alone(
-    schemas: Mapping[str, RelationSchema], rules: list[NormalRule], versions: Versions, context: Context, strategy: str
+    schemas: Mapping[str, RelationSchema],
+    rules: list[NormalRule],
+    versions: Versions,
+    context: Context,
+    kept: RowsAlone = _NOTHING,
+    strategy: str = "bootstrap",
 ) -> Followed:
-    before = context.work
-    rows = bootstrap(schemas, rules, versions, context)
-    return Followed(_net(rows, versions), RowsAlone(context.work - before), strategy)
+    return Followed(_net(bootstrap(schemas, rules, versions, context), versions), kept, strategy)
 
 
 def _net(rows: Mapping[str, Columns], versions: Versions) -> dict[str, Delta]:

@@ -17,6 +17,9 @@ from lftj.join.evaluate import Relations, chunks, plan_rule
 from lftj.join.prepared import PreparedPlan
 from lftj.maintain.full import projected
 from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RelationSchema
+from lftj.recursion.counted_parts import count_parts
+from lftj.recursion.decomposable import decompose
+from lftj.recursion.effort import ITERATION, PROOF, ROW
 from lftj.recursion.iterated_relation import IteratedRelation
 from lftj.recursion.proof_table import ProofTable
 from lftj.recursion.rule_queries import RuleQueries
@@ -43,19 +46,22 @@ class _Variant:
     prepared: PreparedPlan | None = None
     planned_for: int = 0
 
-    def run(self, readings: Relations, context: Context, into: ProofTable) -> None:
-        """Add the proofs of its heads."""
+    def run(self, readings: Relations, context: Context, into: ProofTable) -> int:
+        """Add the proofs of its heads; the number of rows they came in."""
         size = readings[self.source + FRESH].count
         if self.prepared is None or size > self.planned_for * _REPLAN or size * _REPLAN < self.planned_for:
             plan = plan_rule(self.rule, readings, context, needed=self.needed, count=True)
             self.prepared, self.planned_for = PreparedPlan(plan, readings, context), size
         if size > _FEW:
+            found = 0
             for piece in chunks(self.prepared.plan, readings, context):
                 into.add(*self._candidates(piece))
-            return
+                found += piece.shape[1]
+            return found
         columns, counts, _ = self.prepared.run(readings, context)
         if len(counts):
             into.add(*self._candidates(np.array([*columns, counts])))
+        return len(counts)
 
     def _candidates(self, piece: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if len(self.picks):
@@ -70,19 +76,25 @@ def elastic_bootstrap(
     queries = tuple(queries)
     before = context.work
     fixpoint = _Fixpoint(schemas, queries, relations, context)
-    fixpoint.start([each.rule for each in queries if not each.recursive])
+    if shape := decompose(schemas, [each.rule for each in queries]):
+        fixpoint.start()
+        first, _, proofs = fixpoint.tables[shape.relation].columns()
+        proven = count_parts(shape, first, proofs, fixpoint.readings, context)
+        found = {shape.relation: IteratedRelation.of(schemas[shape.relation], context.arena, *proven)}
+        return StratumState(schemas, found, queries, context.work - before + ROW * found[shape.relation].count)
+    fixpoint.start()
     while fixpoint.active:
         fixpoint.iteration()
-    found: dict[str, IteratedRelation] = {}
-    for name, schema in schemas.items():
-        found[name] = IteratedRelation.of(schema, context.arena, *fixpoint.tables[name].columns())
-    return StratumState(schemas, found, queries, context.work - before)
+    found = {name: IteratedRelation.of(each, context.arena, *fixpoint.tables[name].columns()) for name, each in schemas.items()}
+    rows = sum(relation.count for relation in found.values())
+    return StratumState(schemas, found, queries, context.work - before + fixpoint.effort + ROW * rows)
 
 
 class _Fixpoint:
     def __init__(self, schemas: Mapping[str, RelationSchema], queries: tuple[RuleQueries, ...], relations: Relations, context: Context):
         self.schemas = schemas
         self.context = context
+        self.seeds = [each.rule for each in queries if not each.recursive]
         self.variants = [variant for each in queries if each.recursive for variant in _variants(each.rule, schemas)]
         below = {name for each in queries for name in each.rule.reads} | set(map(base_name, schemas))
         self.readings: dict[str, RelationVersion] = {name: relations[name] for name in below - set(schemas) if name in relations}
@@ -91,14 +103,15 @@ class _Fixpoint:
         for name in self.whole:
             self.readings[name] = self.readings[name + BEFORE] = RelationVersion.empty(schemas[name], context.arena)
         self.tables = {name: ProofTable(max(1, schema.arity)) for name, schema in schemas.items()}
+        self.effort = 0
 
     @property
     def active(self) -> bool:
         return any(self.readings[name + FRESH].count for name in self.schemas)
 
-    def start(self, seeds: list[NormalRule]) -> None:
+    def start(self) -> None:
         """Iteration 0: base rows, and the rules that read nothing of the stratum."""
-        for rule in seeds:
+        for rule in self.seeds:
             self._add(rule.relation, *projected(rule, self.readings, self.context))
         for name in self.schemas:
             if (base := self.readings.get(base_name(name))) is not None:
@@ -111,9 +124,10 @@ class _Fixpoint:
 
     def iteration(self) -> None:
         """One iteration."""
+        self.effort += ITERATION
         for variant in self.variants:
             if self.readings[variant.source + FRESH].count:
-                variant.run(self.readings, self.context, self.tables[variant.rule.relation])
+                self.effort += PROOF * variant.run(self.readings, self.context, self.tables[variant.rule.relation])
         self._next()
 
     def _next(self) -> None:

@@ -29,6 +29,7 @@ import numpy as np
 from lftj.join.context import Context
 from lftj.maintain.versions import CHANGE, OLD, Versions
 from lftj.program.normal_form import NormalRule
+from lftj.recursion.effort import ITERATION, LOOK_UP, MOVE, charge
 from lftj.recursion.elastic_query import ElasticQuery, Proofs
 from lftj.recursion.iterated_relation import ITERATED, IteratedRelation, iterated_schema
 from lftj.recursion.proofs_to_come import Counted, ProofsToCome
@@ -75,8 +76,6 @@ class ElasticUpdate:
         self.waiting = ProofsToCome()
         self.readings: dict[str, RelationVersion] = {}
         self.assignments = 0
-        self.moves = 0
-        self.iterations = 0
         for name in {name for queries in (*state.rules, *self.rules) for name in queries.rule.reads} - set(state.schemas):
             self._read(name)
         for name, relation in state.relations.items():
@@ -130,7 +129,7 @@ class ElasticUpdate:
 
     # ── one iteration ─────────────────────────────────────────────────────────────────────────────────────────────────
     def _iteration(self, iteration: int, due: Mapping[str, Counted]) -> None:
-        self.iterations += 1
+        charge(self.context, ITERATION)
         moves = {name: self._settle(name, iteration, counted) for name, counted in due.items()}
         moved = {name: moved for name, moved in moves.items() if moved is not None}
         for name, (_, _, lost) in moved.items():
@@ -147,6 +146,7 @@ class ElasticUpdate:
         """Bring a relation's rows of this iteration up to date; what moved, if anything did."""
         rows, counts = due
         relation = self.relations[name]
+        charge(self.context, len(counts) * LOOK_UP)
         present, (stands, proofs) = relation.identity.lookup(rows)
         stands[~present] = NEVER
         here = stands == iteration
@@ -156,17 +156,18 @@ class ElasticUpdate:
         found, lost, recounted = later & (counts > 0), here & (counts == 0), here & (counts > 0)
         lost_rows = [column[lost] for column in rows]
         found_rows = [column[found] for column in rows]
+        moving = int(found.sum() + lost.sum())
+        charge(self.context, MOVE * (moving * len(relation.orders()) + int(recounted.sum())))
         self.relations[name] = after = relation.moved(
             [*found_rows, np.full(len(found_rows[0]), iteration), counts[found]],
             [*(column[recounted] for column in rows), np.full(int(recounted.sum()), iteration), counts[recounted]],
             lost_rows,
         )
         self.readings[name + ITERATED] = after
-        moves = _Moves(found_rows, stands[found], lost_rows)
-        if not len(moves.stood) and not len(lost_rows[0]):
+        if not moving:
             self.readings[name + BEFORE] = after
             return None
-        self.moves += len(moves.stood) + len(lost_rows[0])
+        moves = _Moves(found_rows, stands[found], lost_rows)
         self.readings[name + MOVED] = self._loose(name, MOVED, moves.loose(iteration))
         return moves
 

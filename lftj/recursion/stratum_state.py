@@ -17,9 +17,10 @@ _FORGET = 0.9
 
 @dataclass(frozen=True)
 class StratumState:
-    """One immutable version. `work`: kernel steps of the last bootstrap; `used`: whether an update has started from it since.
+    """One immutable version. `work`: what the last bootstrap cost (see `effort`); `used`: whether an update has succeeded since,
+    and `failures`: how many were given up in a row.
 
-    `steps` and `changes`: kernel steps of past updates, and the changed rows below that they were for; recent ones weigh more.
+    `spent` and `changes`: what past updates cost, and the changed rows below that they were for; recent ones weigh more.
     Invariant [Theorem 3.5]: `relations` are what a bootstrap on the same input gives, iteration by iteration and count by count.
     """
 
@@ -28,7 +29,8 @@ class StratumState:
     rules: tuple[RuleQueries, ...]
     work: int = 0
     used: bool = False
-    steps: float = 0.0
+    failures: int = 0
+    spent: float = 0.0
     changes: float = 0.0
 
     @staticmethod
@@ -49,13 +51,13 @@ class StratumState:
             found.append(known or RuleQueries(rule, members))
         return tuple(found)
 
-    def experienced(self, steps: int, changes: int) -> StratumState:
+    def experienced(self, spent: int, changes: int) -> StratumState:
         """The same state, knowing what one more update took."""
-        return replace(self, steps=self.steps * _FORGET + steps, changes=self.changes * _FORGET + changes)
+        return replace(self, spent=self.spent * _FORGET + spent, changes=self.changes * _FORGET + changes)
 
     def expected(self, changes: int) -> float:
-        """Kernel steps that an update for so many changed rows will take, going by those before; 0 when too few were seen to tell."""
-        return self.steps / self.changes * changes if self.changes >= _SEEN else 0.0
+        """What an update for so many changed rows will cost, going by those before; 0 when too few were seen to tell."""
+        return self.spent / self.changes * changes if self.changes >= _SEEN else 0.0
 
     @property
     def bytes(self) -> int:
