@@ -11,11 +11,17 @@ import lftj
 from tests.unit.recursion.proofs import Input, Row, Rule, counted
 from tests.unit.recursion.stratum import check, rows_of, states
 
-T, P, Q, E, B, F, U, G = (lambda *args, name=name: (name, args) for name in "tpqebfug")
+T, P, Q, E, B, F, U, G, H = (lambda *args, name=name: (name, args) for name in "tpqebfugh")
 BASE = T("x", "y"), (E("x", "y"),)
 
 PROGRAMS: dict[str, list[Rule]] = {
     "closure": [Rule(*BASE), Rule(T("x", "z"), (T("x", "y"), E("y", "z")))],
+    "mirrored closure": [Rule(*BASE), Rule(T("x", "z"), (E("x", "y"), T("y", "z")))],
+    "steps of several instantiations": [
+        Rule(T("x", "y"), (H("x", "w", "y"),)),
+        Rule(T("x", "z"), (T("x", "y"), H("y", "w", "z"))),
+        Rule(T("x", "z"), (T("x", "y"), E("z", "y"), E("y", "z"))),
+    ],
     "non-linear": [Rule(*BASE), Rule(T("x", "z"), (T("x", "y"), T("y", "z")))],
     "base and derived": [Rule(T("x", "z"), (T("x", "y"), T("y", "z"))), Rule(T("x", "y"), (F("x", "y"),))],
     "negation": [Rule(*BASE), Rule(T("x", "z"), (T("x", "y"), E("y", "z")), (B("x", "z"),))],
@@ -34,10 +40,34 @@ PROGRAMS: dict[str, list[Rule]] = {
     "unary": [Rule(U("x"), (G("x"),)), Rule(U("y"), (U("x"), E("x", "y")))],
     "nullary": [Rule(("n", ()), (U("x"), E("x", "x"))), Rule(U("y"), (("n", ()), G("y"))), Rule(U("y"), (U("x"), E("x", "y"), ("n", ())))],
     "projection": [Rule(U("x"), (G("x"),)), Rule(U("x"), (T("x", "y"), U("y"))), Rule(T("x", "y"), (E("x", "y"), U("y"))), Rule(*BASE)],
+    # The running example of Elastic, whose multisets follow here from their definition.
+    "points-to": [
+        Rule(("vpt", ("v", "h")), (("new", ("v", "h")),)),
+        Rule(("vpt", ("v", "h")), (("assign", ("v", "w")), ("vpt", ("w", "h")))),
+        Rule(("hpt", ("g", "f", "h")), (("store", ("b", "f", "w")), ("vpt", ("b", "g")), ("vpt", ("w", "h")))),
+        Rule(("vpt", ("v", "h")), (("load", ("v", "b", "f")), ("vpt", ("b", "g")), ("hpt", ("g", "f", "h")))),
+    ],
     "same generation": [Rule(T("x", "x"), (G("x"),)), Rule(T("x", "y"), (E("p", "x"), T("p", "q"), E("q", "y")))],
 }
 CONDITIONS = {("comparison", 2): ["x != z"], ("arithmetic", 2): ["w = (x + z) % 5"]}
-WIDTHS = {"t": 2, "p": 2, "q": 2, "e": 2, "b": 2, "f": 2, "u": 1, "g": 1, "n": 0}
+WIDTHS = {
+    "t": 2,
+    "p": 2,
+    "q": 2,
+    "e": 2,
+    "b": 2,
+    "f": 2,
+    "u": 1,
+    "g": 1,
+    "n": 0,
+    "h": 3,
+    "vpt": 2,
+    "hpt": 3,
+    "new": 2,
+    "assign": 2,
+    "store": 3,
+    "load": 3,
+}
 
 
 def text(rules: list[Rule], name: str) -> str:

@@ -1,0 +1,227 @@
+"""How recursive strata follow changes: which strategy is taken, what it may cost, and that none leaves another answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import lftj
+from tests.unit.recursion.stratum import check, rows_of, states
+
+EDGES = ".decl e(x: number, y: number)\n"
+CLOSURE = EDGES + ".decl t(x: number, y: number)\nt(x, y) :- e(x, y). t(x, z) :- t(x, y), e(y, z).\n"
+RING = [(i, (i + 1) % 40) for i in range(40)]
+
+
+def workspace(text: str, facts: dict[str, list[tuple[Any, ...]]], elastic: float = 0.2) -> Any:
+    """A workspace with these rules and rows, its first small change done, so that states are counted."""
+    found = lftj.connect(elastic=elastic)
+    found.add_rules(text)
+    change(found, facts, {})
+    name, rows = next((name, rows) for name, rows in facts.items() if rows)
+    for change_ in ({}, {name: rows[-1:]}), ({name: rows[-1:]}, {}):
+        change(found, *change_)
+    return found
+
+
+def change(target: Any, inserts: dict[str, list[tuple[Any, ...]]], deletes: dict[str, list[tuple[Any, ...]]]) -> None:
+    with target.transaction() as transaction:
+        for name, rows in deletes.items():
+            transaction.delete(name, rows)
+        for name, rows in inserts.items():
+            transaction.insert(name, rows)
+
+
+def strategies(target: Any, commits: int = 1) -> list[str]:
+    profile = target.profile(last=commits)
+    return [strategy for strategy, rule in zip(profile["strategy"], profile["rule"], strict=True) if not rule]
+
+
+def steps(target: Any) -> int:
+    return int(target.profile(last=1)["steps"].sum())
+
+
+# ── deletions that cut a cycle: the classic wrong answer of counting ──────────────────────────────────────────────────
+def test_a_cycle_that_loses_its_way_in_does_not_keep_itself_alive():
+    ring = workspace(EDGES + ".decl s(x: number)\n.decl r(x: number)\nr(x) :- s(x). r(y) :- r(x), e(x, y).", {"e": RING, "s": [(0,)]})
+    change(ring, {}, {"s": [(0,)]})
+    assert ring["r"].fetchall() == []
+    assert strategies(ring) == ["update"]
+    assert check(ring) == 1
+
+
+def test_cutting_a_ring_leaves_the_paths():
+    ring = workspace(CLOSURE, {"e": RING}, elastic=100)
+    change(ring, {}, {"e": [(39, 0)]})
+    assert strategies(ring) == ["update"]
+    assert set(ring["t"].fetchall()) == {(x, y) for x in range(40) for y in range(x + 1, 40)}
+    assert check(ring) == 1
+
+
+def test_two_relations_that_only_support_each_other_both_go():
+    text = EDGES + ".decl s(x: number)\n.decl a(x: number)\n.decl b(x: number)\na(x) :- s(x). a(x) :- b(x). b(x) :- a(x)."
+    pair = workspace(text, {"s": [(1,), (2,)]})
+    change(pair, {}, {"s": [(1,)]})
+    assert pair["a"].fetchall() == pair["b"].fetchall() == [(2,)]
+    assert strategies(pair) == ["update"]
+
+
+def test_a_row_found_again_by_a_longer_way_moves_to_its_iteration():
+    chain = workspace(CLOSURE, {"e": [(0, 1), (1, 2), (2, 3), (0, 3), (8, 9)]})
+    (state,) = states(chain)
+    assert rows_of(state)["t"][0, 3] == (0, 1)
+    change(chain, {}, {"e": [(0, 3)]})
+    (state,) = states(chain)
+    assert rows_of(state)["t"][0, 3] == (2, 1)
+    change(chain, {"e": [(0, 3), (0, 2)]}, {})
+    assert check(chain) == 1
+
+
+# ── strategies ────────────────────────────────────────────────────────────────────────────────────────────────────────
+def test_a_small_change_of_a_large_closure_costs_little():
+    rows = [(i, i + 1) for block in range(50) for i in range(40 * block, 40 * block + 39)]
+    closure = workspace(CLOSURE, {"e": rows})
+    change(closure, {}, {"e": [(38, 39)]})
+    assert strategies(closure) == ["update"]
+    assert steps(closure) < 1000 < states(closure)[0].work / 100
+    assert check(closure) == 1
+
+
+def test_a_change_that_touches_nothing_recursive_does_no_work():
+    both = workspace(CLOSURE + ".decl other(x: number)\n.decl view(x: number)\nview(x) :- other(x).", {"e": RING})
+    change(both, {"other": [(1,)]}, {})
+    assert strategies(both) == []
+
+
+def test_the_first_evaluation_and_large_changes_count_nothing():
+    first = lftj.connect()
+    first.add_rules(CLOSURE)
+    change(first, {"e": [(i, i + 1) for block in range(400) for i in range(10 * block, 10 * block + 5)]}, {})
+    assert strategies(first) == ["bootstrap"]
+    assert states(first) == []
+    change(first, {"e": [(5, 6)]}, {})
+    assert (strategies(first), check(first)) == (["bootstrap"], 1)
+    change(first, {"e": [(6, 7)]}, {})
+    assert (strategies(first), check(first)) == (["update"], 1)
+
+
+def test_an_update_that_costs_too_much_is_given_up_without_a_trace(monkeypatch: pytest.MonkeyPatch):
+    ring = workspace(CLOSURE, {"e": RING}, elastic=1000)
+    ring._engine.fraction = 0.001
+    monkeypatch.setattr("lftj.recursion.elastic.ALWAYS", 100_000)
+    change(ring, {}, {"e": [(39, 0)]})
+    assert strategies(ring) == ["fallback"]
+    assert set(ring["t"].fetchall()) == {(x, y) for x in range(40) for y in range(x + 1, 40)}
+    assert ring.verify() == []
+    change(ring, {"e": [(39, 0)]}, {})
+    assert len(ring["t"].fetchall()) == 1600
+    assert ring.verify() == []
+
+
+def test_where_updates_keep_failing_they_are_tried_less_and_less(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("lftj.recursion.elastic.ALWAYS", 100_000)
+    ring = workspace(CLOSURE, {"e": RING}, elastic=0.0)
+    for _ in range(15):
+        change(ring, {}, {"e": [(39, 0)]})
+        change(ring, {"e": [(39, 0)]}, {})
+    taken = strategies(ring, 30)
+    assert 1 <= taken[:10].count("fallback") <= 4
+    assert taken[10:].count("fallback") <= 2
+    assert ring.verify() == []
+
+
+def test_an_update_that_is_expected_to_cost_too_much_is_not_started(monkeypatch: pytest.MonkeyPatch):
+    ring = workspace(CLOSURE, {"e": RING}, elastic=1000)
+    monkeypatch.setattr("lftj.recursion.elastic._MANY", 10)
+    ring._engine.fraction = 0.2
+    change(ring, {}, {"e": RING[::2]})
+    assert strategies(ring) == ["forecast"]
+    assert sorted(ring["t"].fetchall()) == sorted(RING[1::2])
+
+
+def test_a_row_that_exists_in_no_version_fails_nothing():
+    text = ".decl d(x: number)\n.decl e(x: number)\n.decl t(x: number)\nt(x) :- e(x). t(x / y) :- t(x), d(y), x < 100.\n"
+    quotients = workspace(text, {"d": [(0,), (1,)], "e": [(100,)]})
+    change(quotients, {"e": [(5,)]}, {"d": [(0,)]})
+    assert sorted(quotients["t"].fetchall()) == [(5,), (100,)]
+    with pytest.raises(lftj.ValueRangeError):
+        change(quotients, {"d": [(0,)]}, {})
+    assert sorted(quotients["t"].fetchall()) == [(5,), (100,)]
+    assert check(quotients) == 1
+
+
+# ── rules that come and go ────────────────────────────────────────────────────────────────────────────────────────────
+def test_a_rule_that_comes_and_goes_leaves_the_state_as_it_was():
+    closure = workspace(CLOSURE, {"e": RING[:20]})
+    (before,) = map(rows_of, states(closure))
+    handle = closure.add_rules("t(y, x) :- t(x, y), x > 15.")[0]
+    assert strategies(closure) == ["update"]
+    assert check(closure) == 1
+    assert (16, 3) not in closure["t"].fetchall()
+    assert (20, 18) in closure["t"].fetchall()
+    closure.remove_rule(handle)
+    assert strategies(closure) == ["update"]
+    (after,) = map(rows_of, states(closure))
+    assert after == before
+
+
+def test_a_rule_may_come_together_with_rows_and_another_go():
+    closure = workspace(CLOSURE + ".decl f(x: number, y: number)\n", {"e": RING[:20], "f": [(3, 50)]})
+    handle = closure.add_rules("t(x, z) :- t(x, y), f(y, z).")[0]
+    with closure.transaction() as transaction:
+        transaction.remove_rule(handle)
+        transaction.add_rules("t(x, z) :- f(x, y), t(y, z), !e(z, x).")
+        transaction.insert("f", [(60, 3), (61, 60)])
+        transaction.delete("e", [(10, 11)])
+    assert strategies(closure) == ["update"]
+    assert check(closure) == 1
+    assert closure.verify() == []
+
+
+def test_strata_that_merge_are_evaluated_anew():
+    text = CLOSURE + ".decl u(x: number, y: number)\nu(x, y) :- t(x, y). u(x, z) :- u(x, y), u(y, z), x < z.\n"
+    two = workspace(text, {"e": RING[:10]})
+    assert check(two) == 2
+    handle = two.add_rules("t(x, y) :- u(y, x), x > 8.")[0]
+    assert (strategies(two), states(two)) == (["bootstrap"], [])
+    change(two, {"e": [(20, 21)]}, {})
+    change(two, {"e": [(21, 22)]}, {})
+    assert (strategies(two), check(two)) == (["update"], 1)
+    two.remove_rule(handle)
+    change(two, {"e": [(22, 23)]}, {})
+    assert check(two) == 2
+    assert two.verify() == []
+
+
+# ── values of all kinds ───────────────────────────────────────────────────────────────────────────────────────────────
+def test_strings_and_floats():
+    text = """
+    .decl likes(a: symbol, b: symbol, much: float)
+    .decl fan(a: symbol, b: symbol)
+    fan(a, b) :- likes(a, b, w), w > 0.5.
+    fan(a, c) :- fan(a, b), fan(b, c), a != c.
+    fan(a, "everyone") :- fan(a, b), fan(b, a).
+    """
+    rows = [("ann", "bob", 0.75), ("bob", "cy", 1.5), ("cy", "ann", 2.0), ("cy", "dan", 0.25), ("dan", "é", 3.0)]
+    fans = workspace(text, {"likes": rows})
+    for row in rows:
+        change(fans, {}, {"likes": [row]})
+        check(fans)
+        change(fans, {"likes": [row]}, {})
+        assert check(fans) == 1
+    assert strategies(fans) == ["update"]
+    assert fans.verify() == []
+
+
+def test_a_long_chain_loses_and_wins_its_first_edge():
+    depth = 2000
+    text = EDGES + ".decl s(x: number)\n.decl a(x: number)\n.decl b(x: number)\na(x) :- s(x). b(y) :- a(x), e(x, y). a(y) :- b(x), e(x, y)."
+    chain = workspace(text, {"s": [(0,)], "e": [(i, i + 1) for i in range(depth)]}, elastic=1000)
+    change(chain, {}, {"e": [(0, 1)]})
+    assert (chain["a"].fetchall(), chain["b"].fetchall()) == ([(0,)], [])
+    assert steps(chain) < 30 * depth
+    change(chain, {"e": [(0, 1)]}, {})
+    assert strategies(chain, 2) == ["update", "update"]
+    assert len(chain["a"].fetchall()) == depth // 2 + 1
+    assert check(chain) == 1
