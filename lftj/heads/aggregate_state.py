@@ -67,17 +67,10 @@ class AggregateState:
         return state, delta.inserts
 
     # ── change ────────────────────────────────────────────────────────────────────────────────────────────────────────
-    def update(
-        self,
-        columns: Sequence[np.ndarray],
-        signed: np.ndarray,
-        dictionary: Dictionary | None = None,
-        user: Mapping[str, UserAggregate] | None = None,
-    ) -> tuple[AggregateState, Delta]:
+    def update(self, columns: Sequence[np.ndarray], signed: np.ndarray) -> tuple[AggregateState, Delta]:
         """The state after signed assignments (rows as in `build`, lost ones with negative counts), and the change of the head rows.
 
         O(log n) a row, and what the results take to compute: a concatenation is as long as it is. ValueRangeError as in `build`.
-        The state has the dictionary and the users' aggregates of `build`; those given here can only be the same.
         """
         rows, net = net_changes(columns, signed)
         if not len(net):

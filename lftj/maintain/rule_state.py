@@ -7,7 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from lftj.heads.aggregate_state import AggregateShape, AggregateState
+from lftj.heads.aggregate_shape import AggregateShape
+from lftj.heads.aggregate_state import AggregateState
 from lftj.heads.support_state import SupportState
 from lftj.join.evaluate import Columns
 from lftj.maintain.delta_query import DeltaQuery, delta_queries

@@ -134,7 +134,7 @@ def _rule(state: RuleState, versions: Versions, context: Context, work: RuleWork
         return None, state
     if state.aggregate is None:
         return (body.head_rows(columns, len(signed)), signed), state
-    aggregate, delta = state.aggregate.update(columns, signed, context.dictionary, context.user_aggregates)
+    aggregate, delta = state.aggregate.update(columns, signed)
     return (_signed(delta) if len(delta) else None), replace(state, aggregate=aggregate)
 
 
