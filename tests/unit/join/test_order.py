@@ -13,7 +13,7 @@ from lftj.join.statistics import RelationStatistics
 from lftj.program.normal_form import Apply, NormalRule, Ref, Value
 from lftj.types import INT
 from tests.unit.join.bodies import Body
-from tests.unit.join.slow_triejoin import ARITIES, random_rule
+from tests.unit.join.random_rules import ARITIES, random_rule
 
 SEARCHES = {"permutations": (99, 99), "subsets": (0, 99), "greedy": (0, 0)}
 each_search = pytest.mark.parametrize("search", SEARCHES)
