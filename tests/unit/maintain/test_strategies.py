@@ -1,0 +1,135 @@
+"""What a commit does for each rule, told by its counters: the least there is to do, and what is done when that is too much."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+import lftj
+from lftj.maintain import refresh
+
+Rows = Sequence[tuple[int, ...]]
+RULES = """
+.decl e(x: number, y: number)  .decl n(x: number)
+.decl two(x: number, z: number)    two(x, z) :- e(x, y), e(y, z).
+.decl far(x: number, k: number)    far(x, count()) :- two(x, _).
+.decl lonely(x: number)            lonely(x) :- n(x), !e(x, _).
+.decl known(x: number)             known(x) :- n(x).  known(x) :- e(x, _).
+"""
+
+
+@pytest.fixture
+def workspace() -> Any:
+    made = lftj.connect()
+    made.add_rules(RULES)
+    made.load("e", [(i, i + 1) for i in range(40)])
+    made.load("n", [(i,) for i in range(0, 60, 2)])
+    return made
+
+
+def commit(workspace: Any, relation: str, insert: Rows = (), delete: Rows = ()) -> list[dict[str, Any]]:
+    """Commit these changes; what was done, a row per rule."""
+    with workspace.transaction() as transaction:
+        transaction.insert(relation, list(insert))
+        transaction.delete(relation, list(delete))
+    return workspace.profile(last=1).to_dict("records")
+
+
+def test_a_view_that_reads_nothing_changed_does_no_work(workspace: Any):
+    done = commit(workspace, "n", insert=[(61,)])
+    assert {row["relation"] for row in done} == {"lonely", "known"}
+    assert {row["strategy"] for row in done} == {"update"}
+
+
+def test_a_change_that_ends_in_a_view_does_not_reach_the_strata_above(workspace: Any):
+    """A second way from 0 to 2 changes a support count of `two`, and no row."""
+    workspace.load("e", [(100, 2)])
+    done = commit(workspace, "e", insert=[(0, 100)])
+    assert {row["relation"] for row in done} == {"two", "lonely", "known"}
+    commit(workspace, "e", delete=[(0, 1)])
+    assert (0, 2) in workspace["two"].fetchall()
+    assert workspace.verify() == []
+
+
+def test_counters_tell_what_one_row_does(workspace: Any):
+    (two,) = [row for row in commit(workspace, "e", insert=[(7, 3)]) if row["relation"] == "two"]
+    assert two["assignments"] == 2, "6, 7, 3 and 7, 3, 4"
+    assert two["head_changes"] == 2
+    assert two["surgeries"] == 2, "the row is one in each of the two atoms"
+    assert two["seconds"] > 0
+
+
+def test_a_commit_that_changes_nothing_does_nothing(workspace: Any):
+    version = workspace.version
+    with workspace.transaction() as transaction:
+        transaction.insert("e", [(0, 1)])
+        transaction.delete("n", [(1,)])
+    assert (transaction.changes(), transaction.work, workspace.version) == ([], 0, version)
+
+
+def test_the_work_of_a_commit_does_not_grow_with_the_data():
+    def steps(size: int) -> int:
+        made = lftj.connect()
+        made.add_rules(RULES)
+        made.load("e", [(i, i + 1) for i in range(size)])
+        return sum(row["steps"] for row in commit(made, "e", insert=[(size // 2, 3)]))
+
+    assert 0 < steps(20_000) <= 2 * steps(200)
+
+
+def test_profile_shows_the_last_commits(workspace: Any):
+    versions = []
+    for i in range(3):
+        with workspace.transaction() as transaction:
+            transaction.insert("n", [(1001 + i,)])
+        versions.append(transaction.version)
+    assert sorted(set(workspace.profile(last=2)["version"])) == versions[1:]
+    assert set(workspace.profile()["version"]) > set(versions)
+
+
+# ── rules that come and go ────────────────────────────────────────────────────────────────────────────────────────────
+def test_a_rule_that_comes_or_goes_is_the_only_one_evaluated(workspace: Any):
+    handle = workspace.add_rule("known(x) :- e(_, x).")
+    assert {(row["relation"], row["strategy"]) for row in workspace.profile(last=1).to_dict("records")} == {("known", "added")}
+    assert (40,) in workspace["known"].fetchall()
+    workspace.remove_rule(handle)
+    assert {(row["relation"], row["strategy"]) for row in workspace.profile(last=1).to_dict("records")} == {("known", "removed")}
+    assert workspace.verify() == []
+    assert {row["strategy"] for row in commit(workspace, "e", insert=[(50, 51)])} == {"update"}
+
+
+# ── when an update is too much ────────────────────────────────────────────────────────────────────────────────────────
+@pytest.fixture
+def strict(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A workspace where an update may take hardly any of a full evaluation's work."""
+    monkeypatch.setattr(refresh, "_ALWAYS", 1)
+    made = lftj.connect(elastic=0.001)
+    made.add_rules(RULES)
+    made.load("e", [(i, i + 1) for i in range(300)])
+    return made
+
+
+def test_an_update_that_costs_more_than_allowed_is_given_up_for_a_full_evaluation(strict: Any):
+    done = commit(strict, "e", insert=[(i, i + 2) for i in range(10)])
+    strategies = {row["strategy"] for row in done}
+    assert strategies & {"fallback", "forecast"}
+    assert strict.verify() == []
+    assert (0, 3) in strict["two"].fetchall()
+
+
+def test_after_a_fallback_updates_go_on(strict: Any, monkeypatch: pytest.MonkeyPatch):
+    commit(strict, "e", insert=[(i, i + 2) for i in range(10)])
+    monkeypatch.setattr(refresh, "_ALWAYS", 20_000)
+    assert {row["strategy"] for row in commit(strict, "e", delete=[(0, 2)])} == {"update"}
+    assert strict.verify() == []
+
+
+def test_an_update_is_not_started_when_most_has_changed():
+    made = lftj.connect()
+    made.add_rules(RULES)
+    made.load("e", [(i, i + 1) for i in range(3000)])
+    done = commit(made, "e", delete=[(i, i + 1) for i in range(0, 3000, 2)], insert=[(i, i + 2) for i in range(0, 3000, 2)])
+    assert "forecast" in {row["strategy"] for row in done if row["relation"] == "two"}
+    assert made.verify() == []
