@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -56,6 +57,7 @@ class Engine:
         self.progress = progress
         self.statistics = Statistics()
         self.caches: list[Bitmap] = []
+        self.plans: dict[Any, tuple[list[int], Any]] = {}
         self.fraction = fraction
         self.trace_budget = trace_budget
         self.trace_override: TraceOverride | None = None
@@ -81,6 +83,7 @@ class Engine:
             traced=self._traced,
             trace_override=self.trace_override,
             caches=self.caches,
+            plans=self.plans,
         )
 
     def _traced(self) -> int:

@@ -56,6 +56,8 @@ class Context:
     """Bytes that they took before the commit."""
     trace_override: Any = None
     """A `lftj.maintain.trace_choice.TraceOverride`, for tests and experiments; None: as planned."""
+    plans: dict[Any, tuple[list[int], Any]] = field(default_factory=dict)
+    """Plans made before, with the sizes of what they read: `lftj.join.evaluate.plan_rule`."""
     caches: list[Bitmap] = field(default_factory=list)
     """Bitmaps without a bit set, for the next run to use: making one costs more than a small run."""
 

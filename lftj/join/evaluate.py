@@ -25,6 +25,9 @@ Relations = Mapping[str, RelationVersion]
 SLICE = 20_000_000
 """Kernel steps between two looks at limits and interrupts: about a tenth of a second."""
 
+_PLANS = 4096  # plans that are remembered
+_STALE = 2  # growth or shrinkage of what a plan reads after which it is made anew
+_SMALL = 64  # rows up to which sizes do not matter
 _CHUNK = 1 << 16  # rows of the output buffer: small enough to stay in the processor's cache
 _RECORDS = 1 << 14  # records of the trace's buffer
 _FAILURES = {
@@ -37,8 +40,27 @@ _FAILURES = {
 def plan_rule(
     rule: NormalRule, relations: Relations, context: Context, *, needed: tuple[int, ...], count: bool, lasting: bool = False
 ) -> RulePlan:
-    """The plan for the values of `needed`, with this context's statistics and forced orders; `lasting` as in `make_plan`."""
-    return make_plan(rule, needed, relations, context.statistics, count=count, forced=context.orders.get(rule.source), lasting=lasting)
+    """The plan for the values of `needed`, with this context's statistics and forced orders; `lasting` as in `make_plan`.
+
+    A plan made before is used again while the sizes of what it reads are nearly the same: making one takes longer than many a run.
+    """
+    forced = context.orders.get(rule.source)
+    if forced is not None:
+        return make_plan(rule, needed, relations, context.statistics, count=count, forced=forced, lasting=lasting)
+    key = (rule, needed, count, lasting)
+    sizes = [relations[atom.relation].count for atom in rule.atoms]
+    known = context.plans.get(key)
+    if known is not None and all(_alike(*pair) for pair in zip(sizes, known[0], strict=True)):
+        return known[1]
+    plan = make_plan(rule, needed, relations, context.statistics, count=count, lasting=lasting)
+    if len(context.plans) >= _PLANS:
+        context.plans.clear()
+    context.plans[key] = (sizes, plan)
+    return plan
+
+
+def _alike(now: int, planned: int) -> bool:
+    return max(now, planned) <= _SMALL or (min(now, planned) > 0 and max(now, planned) < _STALE * min(now, planned))
 
 
 def chunks(

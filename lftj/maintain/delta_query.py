@@ -60,7 +60,8 @@ class DeltaQuery:
         return self.steps / self.rows * rows if self.rows >= _SEEN else 0.0
 
     def _plan(self, readable: Versions, context: Context) -> PreparedPlan:
-        sizes = tuple([readable[atom.relation].count for atom in self.rule.atoms])
+        # not the change's own size: it varies from commit to commit, and its variables come first in any case
+        sizes = tuple([0 if atom.relation == CHANGE else readable[atom.relation].count for atom in self.rule.atoms])
         if self._prepared is None or any(_differ(*pair) for pair in zip(sizes, self._sizes, strict=True)):
             plan = plan_rule(self.rule, readable, context, needed=self.needed, count=True, lasting=True)
             self._prepared, self._sizes = PreparedPlan(plan, readable, context), sizes
