@@ -1,0 +1,177 @@
+"""Work on Spark executors: tasks by name in Python workers. The only module that imports pyspark.
+
+A task is a function of an importable module, given by itself or as "module:function"; it is pickled as its name, never by value. So a
+worker imports it once, with the kernels that its module needs, whose machine code comes from the disk cache, and finds in its module's
+globals what it left there the last time: workers are reused as long as the session lives.
+
+A task may run more than once, on any worker, even twice at the same time (Spark retries what failed and may repeat what is slow), so what
+it writes must be harmless when written again.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from partition.java import java_home
+
+Task = Callable[..., Any] | str
+
+_RESULT = "result binary"
+_SAID = re.compile(r"[\w.]*(Error|Exception|Interrupt|Exit): (?!Task \d)|(?!Driver).*Python worker exited")
+
+
+class TaskFailedError(RuntimeError):
+    """Spark gave a job up: a task failed as often as Spark tries, or its worker died. `__cause__` is Spark's own error."""
+
+
+class SparkExecutor:
+    """Runs tasks on the executors of a Spark session.
+
+    `partitions`: into how many parts data is split, best 2 to 4 times the cores. `path`: a folder that driver and executors see under this
+    name, where parts keep their state: a local one for `local[n]`, a mounted shared one for a cluster.
+    """
+
+    distributed = True
+    """Tells `lftj.connect` that data is to live with the executors, not in this process."""
+
+    def __init__(self, spark: SparkSession, partitions: int = 8, *, path: str | os.PathLike[str]):
+        if partitions < 1:
+            raise ValueError(f"partitions must be at least 1, found {partitions}")
+        self.spark = spark
+        self.partitions = partitions
+        self.path = Path(path).absolute()
+
+    def map(self, task: Task, payloads: Iterable[Any]) -> list[Any]:
+        """`[task(payload) for payload in payloads]`, each in a Spark task of its own. One job, some tenths of a second.
+
+        Raises TaskFailedError when a task failed more often than `spark.task.maxFailures` allows.
+        """
+        given = list(payloads)
+        if not given:
+            return []
+        run = partial(_run, task_name(task))
+        return self._guarded(lambda: self.spark.sparkContext.parallelize(given, len(given)).mapPartitions(run).collect())
+
+    def scan(self, frame: DataFrame, task: Task, argument: Any) -> list[Any]:
+        """`task(batches, argument)` once per partition of a DataFrame, where the partition is; `batches` iterates Arrow record batches."""
+        scan = partial(_scan, task_name(task), argument)
+        rows = self._guarded(lambda: frame.mapInArrow(scan, _RESULT).collect())
+        return [pickle.loads(row[0]) for row in rows]
+
+    def frame(self, task: Task, payloads: Sequence[Any], schema: pa.Schema) -> DataFrame:
+        """A DataFrame of what `task(payload)` yields, Arrow record batches of this schema; one partition per payload, read when needed."""
+        spark_schema = from_arrow_schema(schema, prefer_timestamp_ntz=True)
+        numbers = self.spark.range(0, max(1, len(payloads)), 1, max(1, len(payloads)))
+        return numbers.mapInArrow(partial(_generate, task_name(task), list(payloads)), spark_schema)
+
+    def parquet(self, path: str) -> DataFrame:
+        """A DataFrame over Parquet files, or a folder of them."""
+        return self.spark.read.parquet(path)
+
+    def _guarded(self, job: Callable[[], list[Any]]) -> list[Any]:
+        try:
+            return job()
+        except Exception as error:
+            if isinstance(error, PySparkException) or type(error).__module__.startswith(("py4j", "pyspark")):
+                raise TaskFailedError(_last_line(error)) from error
+            raise
+
+    def __repr__(self) -> str:
+        return f"<SparkExecutor, {self.partitions} partitions, {self.path}>"
+
+
+def local_session(threads: int = 2, *, memory: str = "1g", failures: int = 4, **settings: str) -> SparkSession:
+    """A Spark session in this machine's `threads` cores, without its web page, on whatever Java there is (`partition.java`).
+
+    `failures`: how often a task may fail; `settings`: more of Spark's, with `_` for `.`. Gives the running session if there is one.
+    """
+    builder: Any = SparkSession.builder
+    builder = builder.master(f"local[{threads},{failures}]").appName("lftj")
+    defaults = {
+        "spark.driver.memory": memory,
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.sql.shuffle.partitions": str(threads),
+        "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
+        "spark.log.level": "ERROR",
+    }
+    for name, value in (defaults | {name.replace("_", "."): value for name, value in settings.items()}).items():
+        builder = builder.config(name, value)
+    # Workers start in the folder of the day; they must run this Python and find the packages that this process has.
+    home = str(Path(__file__).resolve().parent.parent)
+    found = os.pathsep.join(filter(None, [home, os.environ.get("PYTHONPATH")]))
+    with java_home(), _environment(PYTHONPATH=found, PYSPARK_PYTHON=sys.executable, PYSPARK_DRIVER_PYTHON=sys.executable):
+        return builder.getOrCreate()
+
+
+@contextmanager
+def _environment(**values: str) -> Iterator[None]:
+    """These environment variables while the block runs."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def task_name(task: Task) -> str:
+    """The name "module:function" under which workers import a task. Raises ValueError for what cannot be imported."""
+    if isinstance(task, str):
+        return task
+    name = f"{task.__module__}:{task.__qualname__}"
+    if task.__module__ == "__main__" or "<" in task.__qualname__:
+        raise ValueError(f"{name} cannot be imported by a worker: move it to the top of a module")
+    return name
+
+
+# ── in the workers ────────────────────────────────────────────────────────────────────────────────────────────────────
+def _resolved(name: str) -> Callable[..., Any]:
+    module, _, function = name.partition(":")
+    return getattr(import_module(module), function)
+
+
+def _run(name: str, payloads: Iterable[Any]) -> Iterator[Any]:
+    task = _resolved(name)
+    for payload in payloads:
+        yield task(payload)
+
+
+def _scan(name: str, argument: Any, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    result = _resolved(name)(batches, argument)
+    yield pa.RecordBatch.from_pydict({"result": pa.array([pickle.dumps(result)], pa.binary())})
+
+
+def _generate(name: str, payloads: Sequence[Any], numbers: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    task = _resolved(name)
+    for batch in numbers:
+        for number in batch.column(0).to_pylist():
+            if number < len(payloads):
+                yield from task(payloads[number])
+
+
+def _last_line(error: Exception) -> str:
+    """What the worker's Python said at the end, out of Spark's long message."""
+    lines = [line.strip() for line in str(error).splitlines()]
+    told = [line for line in lines if _SAID.match(line)]
+    return (told or [line for line in lines if line] or [type(error).__name__])[0 if not told else -1]

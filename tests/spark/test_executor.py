@@ -1,0 +1,63 @@
+"""Tasks in Spark's Python workers: results in order, workers that last, and what happens when they do not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from partition.spark import SparkExecutor, TaskFailedError, task_name
+from tests.spark import tasks
+
+
+@pytest.fixture
+def executor(spark: Any, tmp_path: Path) -> SparkExecutor:
+    return SparkExecutor(spark, 4, path=tmp_path)
+
+
+def test_results_come_in_the_order_of_the_payloads(executor: SparkExecutor) -> None:
+    assert executor.map("math:sqrt", [n * n for n in range(9)]) == list(range(9))
+    assert executor.map(tasks.count_rows, []) == []
+
+
+def test_workers_are_used_again_with_what_they_left(executor: SparkExecutor) -> None:
+    executor.map(tasks.number_of_the_call, range(4))
+    calls = executor.map(tasks.number_of_the_call, range(4)) + executor.map(tasks.number_of_the_call, range(4))
+    assert max(calls for _, calls in calls) >= 2
+    assert len({process for process, _ in calls}) <= 4
+
+
+def test_a_dead_worker_is_replaced(executor: SparkExecutor, tmp_path: Path) -> None:
+    assert executor.map(tasks.die_the_first_time, [str(tmp_path / "died")]) == ["done"]
+
+
+def test_a_task_that_keeps_failing_fails_the_job(executor: SparkExecutor) -> None:
+    with pytest.raises(TaskFailedError, match="ValueError: no way"):
+        executor.map(tasks.fail, ["no way"])
+    assert executor.map("math:sqrt", [4]) == [2]
+
+
+def test_a_frame_is_scanned_where_it_is(executor: SparkExecutor) -> None:
+    frame = executor.spark.range(0, 10, 1, 3)
+    assert sorted(executor.scan(frame, tasks.count_rows, 10)) == [30, 30, 40]
+
+
+def test_a_frame_of_what_tasks_yield(executor: SparkExecutor) -> None:
+    schema = pa.schema([("n", pa.int64()), ("square", pa.int64())])
+    frame = executor.frame(tasks.squares, [range(3), range(3, 5)], schema)
+    assert sorted(map(tuple, frame.collect())) == [(n, n * n) for n in range(5)]
+    assert frame.rdd.getNumPartitions() == 2
+    assert executor.frame(tasks.squares, [], schema).collect() == []
+
+
+def test_only_what_can_be_imported_is_a_task() -> None:
+    assert task_name(tasks.fail) == "tests.spark.tasks:fail"
+    with pytest.raises(ValueError, match="cannot be imported"):
+        task_name(lambda payload: payload)
+
+
+def test_no_partitions_is_an_error(spark: Any, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="at least 1"):
+        SparkExecutor(spark, 0, path=tmp_path)
