@@ -15,6 +15,7 @@ from lftj.join.plan import RulePlan, make_plan
 from lftj.join.trace import NOTHING, LogBuffer, Logged, Sink
 from lftj.join.triejoin_kernels import run
 from lftj.program.normal_form import NormalRule, Ref
+from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import RelationVersion
 from lftj.types import decode_scalar
 from scantree.jit import address
@@ -47,8 +48,10 @@ def plan_rule(
     forced = context.orders.get(rule.source)
     if forced is not None:
         return make_plan(rule, needed, relations, context.statistics, count=count, forced=forced, lasting=lasting)
-    key = (rule, needed, count, lasting)
-    sizes = [relations[atom.relation].count for atom in rule.atoms]
+    read = [relations[atom.relation] for atom in rule.atoms]
+    sizes = [0 if isinstance(relation, LooseRows) else relation.count for relation in read]
+    # rows of a change or of a round come in all sizes: plans are told apart by their magnitude alone
+    key = (rule, needed, count, lasting, *((type(r), r.count.bit_length() // 4 * isinstance(r, LooseRows)) for r in read))
     known = context.plans.get(key)
     if known is not None and all(_alike(*pair) for pair in zip(sizes, known[0], strict=True)):
         return known[1]

@@ -42,7 +42,11 @@ def establish(
     states: list[RuleState] = []
     works: list[RuleWork] = []
     for rule in rules:
-        piece, state, work = evaluate_rule(rule, kept.body_of(rule) if kept is not None else None, relations, context, strategy)
+        before = kept.state_of(rule) if kept is not None else None
+        # a rule that did without a trace goes on without: what speaks for one does not come from the size of a change
+        traced = before is None or before.trace is not None
+        body = before.body if before is not None else None
+        piece, state, work = evaluate_rule(rule, body, relations, context, strategy, traced=traced)
         pieces.append(piece)
         states.append(state)
         works.append(work)

@@ -75,9 +75,9 @@ class RelationState:
     rules: tuple[RuleState, ...]
     support: SupportState | None
 
-    def body_of(self, rule: NormalRule | FunctorRule) -> Body | None:
-        """What is known of a rule's body, if the rule was here."""
-        return next((state.body for state in self.rules if state.rule is rule), None)
+    def state_of(self, rule: NormalRule | FunctorRule) -> RuleState | None:
+        """What is kept of a rule, if it was here."""
+        return next((state for state in self.rules if state.rule is rule), None)
 
     @property
     def traced(self) -> int:

@@ -19,13 +19,13 @@ from lftj.join.plan import RulePlan
 from lftj.maintain.full import derive
 from lftj.program.normal_form import NormalRule, RelationSchema
 from lftj.recursion.decomposable import decompose
-from lftj.recursion.fresh_rows import AnyOrder, FreshRows
 from lftj.recursion.parts import close_parts
 from lftj.recursion.ranges import ranges_of_types
 from lftj.recursion.row_set import RowSet
 from lftj.recursion.variants import Variant, delta_name, older_name, recursive_atoms, variants
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta, no_rows
+from lftj.storage.loose_rows import AnyOrder, LooseRows
 from lftj.storage.relation import RelationVersion
 from scantree.rows import union
 
@@ -69,7 +69,7 @@ class _Fixpoint:
         self.kept = [name for name in schemas if name in read or older_name(name) in read]
         self.total_of = {older_name(name): name for name in self.kept}
         self.rows: dict[str, RowSet] = {}
-        self.deltas: dict[str, FreshRows] = {}
+        self.deltas: dict[str, LooseRows] = {}
         self.older: dict[str, RelationVersion] = {}
         self.totals = {name: RelationVersion.empty(schemas[name], context.arena) for name in self.kept}
 
@@ -93,7 +93,7 @@ class _Fixpoint:
         """Make the fresh rows the deltas, and add them to the totals."""
         for name, schema in self.schemas.items():
             fresh = self.rows[name].take_fresh(ordered=name in self.totals)
-            self.deltas[name] = FreshRows(replace(schema, name=delta_name(name), key=None), self.context.arena, fresh)
+            self.deltas[name] = LooseRows(replace(schema, name=delta_name(name), key=None), self.context.arena, fresh)
         for name in self.kept:
             self.older[name] = self.totals[name]
             self.totals[name] = self.older[name].apply(Delta(self.deltas[name].columns(), no_rows(self.schemas[name].arity)))

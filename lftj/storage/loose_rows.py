@@ -1,4 +1,4 @@
-"""Rows that are read once or twice and then gone: those of a change, or of one round of a fixpoint."""
+"""Relations without key orders of their own: rows that are read once or twice, and relations looked at as if every order existed."""
 
 from __future__ import annotations
 
@@ -12,8 +12,13 @@ from scantree import Arena
 _PERMUTED = 4  # up to this width every key order is offered
 
 
+def every_order(width: int) -> tuple[Order, ...]:
+    """All key orders of so many columns; only the columns' own order when there are too many to look at."""
+    return tuple(permutations(range(width))) if width <= _PERMUTED else (tuple(range(width)),)
+
+
 class LooseRows(RelationVersion):
-    """Distinct rows in any order, without a key order until one is asked for; so all key orders cost the same."""
+    """Distinct rows in any order, of a change or of one round of a fixpoint: no key order exists until one is asked for."""
 
     __slots__ = ("_rows",)
 
@@ -32,9 +37,31 @@ class LooseRows(RelationVersion):
 
     def orders(self) -> tuple[Order, ...]:
         """Every key order, since none has to be kept."""
-        width = len(self._rows)
-        return tuple(permutations(range(width))) if width <= _PERMUTED else (tuple(range(width)),)
+        return every_order(len(self._rows))
 
     def sample(self, rows: int) -> Columns:
         """About `rows` rows at equal distances."""
         return [column[:: max(1, len(column) // rows)] for column in self._rows]
+
+
+class AnyOrder(RelationVersion):
+    """A relation as if it had every key order, for choosing a plan: an order made in one round serves all later ones."""
+
+    __slots__ = ("_relation",)
+
+    def __init__(self, relation: RelationVersion):
+        super().__init__(relation.schema, relation.identity.arena, {})
+        self._relation = relation
+
+    @property
+    def count(self) -> int:
+        """Number of rows."""
+        return self._relation.count
+
+    def orders(self) -> tuple[Order, ...]:
+        """Every key order."""
+        return every_order(max(1, self.schema.arity))
+
+    def sample(self, rows: int) -> Columns:
+        """About `rows` rows at equal distances."""
+        return self._relation.sample(rows)
