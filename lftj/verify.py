@@ -5,10 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lftj.maintain.refresh import refresh
+from lftj.maintain.refresh import ViewState, refresh
+from lftj.maintain.rule_state import RelationState
+from lftj.program.normal_form import RelationSchema
 from lftj.result import Result
 from lftj.state import State
+from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
+from lftj.types import INT
+from scantree.rows import difference
 
 if TYPE_CHECKING:
     from lftj.engine import Engine
@@ -28,11 +33,32 @@ def discrepancies(engine: Engine, state: State) -> list[Discrepancy]:
     derived = frozenset(name for stratum in program.strata for name in stratum.relations)
     bare = {name: RelationVersion.empty(program.relations[name], engine.arena) for name in derived}
     empty = state.database.replace(bare)
-    database = refresh(program, empty, empty, {}, {}, engine.context(state.aggregates), changed_rules=derived).database
+    fresh = refresh(program, empty, empty, {}, {}, engine.context(state.aggregates), changed_rules=derived)
+    database = fresh.database
     found = []
     for name in sorted(derived):
+        supports = _supports(engine, state, name, state.heads.get(name), fresh.states.get(name))
+        if supports is not None:
+            found.append(supports)
         delta = database[name].difference(state.database[name])
         if len(delta):
             schema = program.relations[name]
             found.append(Discrepancy(name, engine.change_set(state.version, schema, delta)))
     return found
+
+
+def _supports(engine: Engine, state: State, name: str, kept: ViewState | None, fresh: ViewState | None) -> Discrepancy | None:
+    """The support counts that are not what a fresh evaluation counts. Rules kept by traces count what their searches found, and are left out."""
+    if not isinstance(kept, RelationState) or not isinstance(fresh, RelationState):
+        return None
+    if kept.support is None or fresh.support is None:
+        return None
+    if any(rule.trace is not None for rule in (*kept.rules, *fresh.rules)):
+        return None
+    inserts, erases = ([*columns, counts] for columns, counts in (fresh.support.counts(), kept.support.counts()))
+    delta = Delta(difference(inserts, erases), difference(erases, inserts))
+    if not len(delta):
+        return None
+    columns = state.program.stratified.relations[name].columns
+    schema = RelationSchema(f"{name} (supports)", (*(columns or (("", INT),)), ("supports", INT)))
+    return Discrepancy(schema.name, engine.change_set(state.version, schema, delta))

@@ -113,6 +113,12 @@ class Desk:
         """All rows of a relation or view, sorted."""
         return sorted(self.workspace[relation].fetchall())
 
+    def check(self) -> tuple[float, int]:
+        """Derive all views anew and compare: seconds, and how many differ from what the commits made of them."""
+        started = time.perf_counter()
+        differing = len(self.workspace.verify())
+        return time.perf_counter() - started, differing
+
     def slowest_routes(self, count: int = 8, least_flights: int = 100) -> list[Row]:
         """Rows of `route_delay` with at least `least_flights` flights, by falling mean delay."""
         rows = [row for row in self.rows("route_delay") if row[3] >= least_flights]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import statistics
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -25,15 +26,29 @@ def run(console: Console, folder: Path, days: int = DEFAULT_DAYS, desk: Desk | N
     console.print(f"Loaded {loaded.flights:,} flights up to {loaded.day} and derived all views in {loaded.seconds:.1f} s:")
     console.print(loaded_table(loaded))
     console.print(f"\nNow {days} days, each one transaction: new flights, the day before corrected, its cancelled flights withdrawn.")
+    seconds: list[float] = []
     for offset in range(days):
         commit = desk.commit(feed.FIRST_DAY + feed.ONE_DAY * offset)
+        seconds.append(commit.seconds)
         console.print(commit_lines(commit, console.width), highlight=False)
+    if seconds:
+        console.print(f"\n{maintained_line(seconds, *desk.check())}", highlight=False)
     for title, table in final_tables(desk):
         console.print(f"\n[bold]{title}[/bold]")
         console.print(table)
     path = picture.draw(desk.figures, folder)
     console.print(f"\nPicture: {path}", soft_wrap=True)
     return path
+
+
+def maintained_line(seconds: Sequence[float], anew: float, differing: int) -> str:
+    """What the commits took, beside what deriving all views anew took when it was done to check them."""
+    typical = statistics.median(seconds)
+    found = "no view differs" if not differing else f"[red]{differing} views differ[/red]"
+    return (
+        f"Maintained: {typical * 1000:.0f} ms a commit. Recomputed: all views were derived anew and compared in {anew * 1000:,.0f} ms, "
+        f"{anew / typical:.0f} times that; {found}."
+    )
 
 
 def loaded_table(loaded: Commit) -> Table:
