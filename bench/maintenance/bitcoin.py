@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pyarrow as pa
 
 import lftj
+from bench.clock import processor_seconds
 from bench.figure import Report
 from bench.files import DataPathNeeded, delimited
 from bench.maintenance.recomputation import Recomputation, require_same_views
@@ -51,9 +51,7 @@ def measure(report: Report, data: Path | None) -> None:
     recomputation = Recomputation(RATING, VIEWS, ["rating"])
     maintained = recomputed = 0.0
     for number, row in enumerate(rows, 1):
-        start = time.perf_counter()
-        workspace.load("rating", [row])
-        maintained += time.perf_counter() - start
+        maintained += processor_seconds(lambda row=row: workspace.load("rating", [row]))
         if number % EVERY == 0:
             seconds, anew = recomputation.evaluate(workspace)
             recomputed += seconds * EVERY

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from bench.clock import processor_seconds
 from bench.figure import Report
 from bench.maintenance.recomputation import Recomputation, require_same_views
 from lftj.demo import feed
 from lftj.demo.desk import RULES, VIEWS, Desk
+from lftj.demo.desk import _apply as apply
 
 DAYS = {"s": 2, "m": 6, "l": 29}
 EVERY = 7  # days from one verified state to the next; the last is verified too
@@ -21,6 +23,11 @@ def _split(program: str) -> tuple[str, str]:
     return "\n".join(line for line in lines if line.startswith(bases)), "\n".join(line for line in lines if not line.startswith(bases))
 
 
+def _commit(desk: Desk, arrived: feed.Report) -> None:
+    with desk.workspace.transaction() as transaction:
+        apply(transaction, arrived)
+
+
 def measure(report: Report, data: Path | None) -> None:
     """Seconds of recomputing at each commit over the seconds of all commits."""
     recomputation = Recomputation(*_split(RULES.read_text(encoding="utf-8")), BASES)
@@ -29,7 +36,8 @@ def measure(report: Report, data: Path | None) -> None:
     days = [feed.FIRST_DAY + feed.ONE_DAY * (1 + number) for number in range(DAYS[report.size])]
     maintained = recomputed = 0.0
     for number, day in enumerate(days, 1):
-        maintained += desk.commit(day).seconds
+        arrived = feed.daily(day)
+        maintained += processor_seconds(lambda arrived=arrived: _commit(desk, arrived))
         seconds, anew = recomputation.evaluate(desk.workspace)
         recomputed += seconds
         if number % EVERY == 0 or day == days[-1]:

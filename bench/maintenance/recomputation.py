@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import lftj
-from bench.clock import once
+from bench.clock import processor_seconds
 from bench.figure import require_equal
 
 
@@ -22,7 +22,7 @@ class Recomputation:
         self._fixed = min(self._add_rules(self._filled({})) for _ in range(3))
 
     def evaluate(self, source: lftj.Workspace) -> tuple[float, lftj.Workspace]:
-        """Seconds of evaluating the views on the base rows that `source` holds, and the workspace with the result."""
+        """Processor seconds of evaluating the views on the base rows that `source` holds, and the workspace with the result."""
         workspace = self._filled({name: source[name].arrow() for name in self._bases})
         return max(0.0, self._add_rules(workspace) - self._fixed), workspace
 
@@ -35,7 +35,7 @@ class Recomputation:
         return workspace
 
     def _add_rules(self, workspace: lftj.Workspace) -> float:
-        return once(lambda: workspace.add_rules(self._rules))[0]
+        return processor_seconds(lambda: workspace.add_rules(self._rules))
 
 
 def require_same_views(views: Iterable[str], moment: str, maintained: lftj.Workspace, anew: lftj.Workspace) -> None:
