@@ -48,7 +48,7 @@ def discrepancies(engine: Engine, state: State) -> list[Discrepancy]:
 
 
 def _supports(engine: Engine, state: State, name: str, kept: ViewState | None, fresh: ViewState | None) -> Discrepancy | None:
-    """The support counts that are not what a fresh evaluation counts. Rules kept by traces count what their searches found, and are left out."""
+    """The support counts that are not what a fresh evaluation counts; rules kept by traces count what their searches found."""
     if not isinstance(kept, RelationState) or not isinstance(fresh, RelationState):
         return None
     if kept.support is None or fresh.support is None:

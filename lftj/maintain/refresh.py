@@ -25,7 +25,8 @@ from lftj.maintain.rule_work import RuleWork
 from lftj.maintain.update import ForecastError, update
 from lftj.maintain.versions import Versions
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, StratifiedProgram, Stratum
-from lftj.recursion.elastic import Kept, follow, stratum_key
+from lftj.recursion.elastic import Followed, Kept, RowsAlone, follow, stratum_key
+from lftj.recursion.touched_parts import touched_parts
 from lftj.storage.database import Database, base_name
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion, key_and_rest
@@ -65,7 +66,8 @@ def refresh(
     Views that depend on none of these do no work. Raises KeyViolationError, ValueRangeError or LimitError; nothing given is changed.
     """
     kept = dict(states)
-    refresher = _Refresher(program, Versions(old, new, {n: d for n, d in deltas.items() if len(d)}, context.arena), kept, context)
+    versions = Versions(old, new, {name: delta for name, delta in deltas.items() if len(delta)}, context.arena)
+    refresher = _Refresher(program, versions, kept, context, changed_rules)
     for stratum in program.strata:
         if _affected(stratum, refresher.versions.deltas, changed_rules):
             refresher.stratum(stratum)
@@ -88,8 +90,11 @@ def _affected(stratum: Stratum, changed: Mapping[str, Delta], changed_rules: fro
 class _Refresher:
     """One commit's way through the strata. `states` are replaced as relations are done."""
 
-    def __init__(self, program: StratifiedProgram, versions: Versions, states: dict[str, ViewState], context: Context):
+    def __init__(
+        self, program: StratifiedProgram, versions: Versions, states: dict[str, ViewState], context: Context, changed: frozenset[str]
+    ):
         self.program = program
+        self.changed_rules = changed
         self.versions = versions
         self.states = states
         self.context = context
@@ -117,7 +122,8 @@ class _Refresher:
         schemas = {name: self.program.relations[name] for name in stratum.relations}
         key = stratum_key(stratum.relations)
         kept = self.states.get(key)
-        followed = follow(stratum, schemas, None if isinstance(kept, RelationState) else kept, self.versions, self.context)
+        assert not isinstance(kept, RelationState)
+        followed = self._parts(stratum, schemas, kept) or follow(stratum, schemas, kept, self.versions, self.context)
         self.states[key] = followed.kept
         work = RuleWork(", ".join(stratum.relations), "", followed.strategy, followed.changed, steps=self.context.work - before)
         work.assignments = followed.assignments
@@ -125,6 +131,14 @@ class _Refresher:
         work.seconds = time.perf_counter() - started
         self.works.append(work)
         return followed.deltas
+
+    def _parts(self, stratum: Stratum, schemas: dict[str, RelationSchema], kept: Kept | None) -> Followed | None:
+        """A stratum that keeps no counts, brought up to date in the parts that changed; None where it has no such parts."""
+        rules = [rule for rule in stratum.rules if isinstance(rule, NormalRule)]
+        if not isinstance(kept, RowsAlone) or len(rules) < len(stratum.rules) or not self.changed_rules.isdisjoint(stratum.relations):
+            return None
+        deltas = touched_parts(schemas, rules, self.versions, self.context)
+        return None if deltas is None else Followed(deltas, kept, "parts")
 
     def _relation(self, schema: RelationSchema, rules: tuple[NormalRule | FunctorRule, ...]) -> Delta:
         if not self.context.keep:

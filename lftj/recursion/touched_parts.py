@@ -1,0 +1,133 @@
+"""Recursive strata that fall apart by a value which every rule keeps, evaluated anew in the parts that a change touches [Elastic 5].
+
+In reach(d, y) :- reach(d, x), leg(d, x, y). nothing that is derived for one d depends on another d. When all that changed is told by d too
+(legs of today), only today's part is evaluated, from nothing, and compared with what it was. No counts are kept for this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from lftj.join.context import Context
+from lftj.maintain.versions import Versions
+from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref, RelationSchema
+from lftj.recursion.bootstrap import bootstrap
+from lftj.storage.database import base_name
+from lftj.storage.delta import Columns, Delta
+from lftj.storage.loose_rows import LooseRows
+from lftj.storage.relation import RelationVersion
+from scantree import after_prefix
+from scantree.rows import difference, sort_rows
+
+TOUCHED = "#touched"
+"""The name under which rules read the values whose parts are evaluated."""
+_MOST = 0.5  # share of the rows that may lie in touched parts: beyond it one evaluation of everything is simpler
+_MANY = 1000  # values touched beyond which looking up their rows one by one costs too much
+
+Kept = Mapping[str, int]
+"""By relation of the stratum, the column that its rules hand on unchanged."""
+
+
+def touched_parts(
+    schemas: Mapping[str, RelationSchema], rules: list[NormalRule], versions: Versions, context: Context
+) -> dict[str, Delta] | None:
+    """The net changes of the relations of a stratum, from the parts that changed; None when it does not fall apart so, or too much changed.
+
+    Raises what evaluation raises.
+    """
+    for kept in _kept_columns(schemas, rules):
+        values = _touched(schemas, kept, rules, versions)
+        if values is None or len(values) > _MANY:
+            continue
+        old = {name: _rows_of(versions[name], column, values) for name, column in kept.items()}
+        rows = sum(versions[name].count for name in schemas)
+        if sum(len(columns[0]) for columns in old.values()) > _MOST * rows:
+            return None
+        new = _evaluated(schemas, kept, rules, values, versions, context)
+        return {name: Delta(difference(new[name], old[name]), difference(old[name], new[name])) for name in schemas}
+    return None
+
+
+def _kept_columns(schemas: Mapping[str, RelationSchema], rules: list[NormalRule]) -> Iterable[Kept]:
+    """The choices of one column per relation such that every rule finds in its head what its recursive atoms have there."""
+    first = next(iter(schemas))
+    for column in range(schemas[first].arity):
+        kept = {first: column}
+        while (more := _follow(kept, schemas, rules)) is not None and len(more) > len(kept):
+            kept = more
+        if more is not None and len(kept) == len(schemas):
+            yield kept
+
+
+def _follow(kept: dict[str, int], schemas: Mapping[str, RelationSchema], rules: list[NormalRule]) -> dict[str, int] | None:
+    """`kept` with what it means for the other relations of rules that join known ones; None when a rule contradicts."""
+    found = dict(kept)
+    for rule in rules:
+        own = [(atom.relation, atom.args) for atom in rule.atoms if atom.relation in schemas]
+        places = [(rule.relation, rule.head), *own]
+        values = {args[found[name]] for name, args in places if name in found}
+        if not values:
+            continue
+        value = next(iter(values))
+        if len(values) > 1 or not isinstance(value, Ref):
+            return None
+        for name, args in places:
+            if name not in found and value in args:
+                found[name] = args.index(value)
+            if name not in found or args[found[name]] != value:
+                return None
+    return found
+
+
+def _touched(schemas: Mapping[str, RelationSchema], kept: Kept, rules: list[NormalRule], versions: Versions) -> np.ndarray | None:
+    """The values whose parts a change can touch, ascending; None when some change does not tell."""
+    pieces: list[np.ndarray] = []
+    for name, column in kept.items():
+        if base_name(name) in versions.deltas:
+            delta = versions.deltas[base_name(name)]
+            pieces += [delta.inserts[column], delta.erases[column]]
+    for rule in rules:
+        value = rule.head[kept[rule.relation]]
+        for atom in (*rule.atoms, *rule.negated):
+            if atom.relation in versions.deltas and atom.relation not in schemas:
+                if value not in atom.args:
+                    return None
+                delta, column = versions.deltas[atom.relation], _place(atom, value)
+                pieces += [delta.inserts[column], delta.erases[column]]
+    return np.unique(np.concatenate(pieces)) if pieces else None
+
+
+def _place(atom: PositiveAtom | NegatedAtom, value: object) -> int:
+    return next(column for column, argument in enumerate(atom.args) if argument == value)
+
+
+def _rows_of(relation: RelationVersion, column: int, values: np.ndarray) -> Columns:
+    """The sorted rows with one of these values in a column. O(values · log n + rows found), once a key order begins with the column."""
+    width = relation.schema.arity
+    order = (column, *(other for other in range(width) if other != column))
+    tree = relation.tree(order)
+    pieces = [tree.range((value,), after_prefix((value,))) for value in values.tolist()]
+    back = [order.index(place) for place in range(width)]
+    return sort_rows([np.concatenate([piece[place] for piece in pieces]) for place in back])
+
+
+def _evaluated(
+    schemas: Mapping[str, RelationSchema], kept: Kept, rules: list[NormalRule], values: np.ndarray, versions: Versions, context: Context
+) -> dict[str, Columns]:
+    """The rows of the touched parts, from nothing."""
+    name, column = next(iter(kept.items()))
+    schema = RelationSchema(TOUCHED, (schemas[name].columns[column],))
+    given: dict[str, RelationVersion] = {TOUCHED: LooseRows(schema, context.arena, [values])}
+    for name, column in kept.items():
+        base = base_name(name)
+        if base in versions and versions[base].count:
+            given[base] = LooseRows(versions[base].schema, context.arena, _rows_of(versions[base], column, values))
+    restricted: list[NormalRule] = []
+    for rule in rules:
+        value = rule.head[kept[rule.relation]]
+        assert isinstance(value, Ref)
+        restricted.append(replace(rule, atoms=(PositiveAtom(TOUCHED, (value,)), *rule.atoms)))
+    return bootstrap(schemas, restricted, {**versions, **given}, context)
