@@ -60,8 +60,8 @@ def test_cutting_a_ring_leaves_the_paths():
 
 
 def test_two_relations_that_only_support_each_other_both_go():
-    text = EDGES + ".decl s(x: number)\n.decl a(x: number)\n.decl b(x: number)\na(x) :- s(x). a(x) :- b(x). b(x) :- a(x)."
-    pair = workspace(text, {"s": [(1,), (2,)]})
+    text = EDGES + ".decl s(x: number)\n.decl a(x: number)\n.decl b(x: number)\na(x) :- s(x). a(y) :- b(x), e(x, y). b(y) :- a(x), e(x, y)."
+    pair = workspace(text, {"s": [(1,), (2,)], "e": [(1, 1), (2, 2)]})
     change(pair, {}, {"s": [(1,)]})
     assert pair["a"].fetchall() == pair["b"].fetchall() == [(2,)]
     assert strategies(pair) == ["update"]
