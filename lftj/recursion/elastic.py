@@ -52,6 +52,7 @@ class RowsAlone:
 
 Kept = StratumState | RowsAlone
 _NOTHING = RowsAlone()
+_UNCOUNTABLE = RowsAlone(patience=1 << 20)
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ def _updated_or_not(
             return _updated(kept, rules, versions, context, allowed, changed)
         except AllowanceSpentError:
             kept = kept.experienced(allowed, changed)
-        except ValueRangeError:
+        except (ValueRangeError, OverflowError):
             # A row that only an erased and an inserted row make together exists in no version: a bootstrap decides about failures.
             pass
     # Where one large change follows another nothing is counted; one among small ones is counted at once.
@@ -135,8 +136,10 @@ def _updated(kept: StratumState, rules: list[NormalRule], versions: Versions, co
 
 
 def _counted(kept: StratumState, rules: list[NormalRule], versions: Versions, context: Context, strategy: str) -> Followed:
-    queries = kept.queries_of(rules)
-    state = elastic_bootstrap(kept.schemas, queries, versions, context)
+    try:
+        state = elastic_bootstrap(kept.schemas, kept.queries_of(rules), versions, context)
+    except OverflowError:
+        return _rows_alone(kept.schemas, rules, versions, context, _UNCOUNTABLE, strategy)
     state = replace(state, spent=kept.spent, changes=kept.changes, failures=kept.failures)
     rows = {name: relation.rows() for name, relation in state.relations.items()}
     return Followed(_net(rows, versions), state, strategy)

@@ -20,6 +20,7 @@ from lftj.join.plan import make_plan
 from lftj.join.prepared import PreparedPlan
 from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RuleVariable, Value
 from lftj.recursion.iterated_relation import ITERATED
+from lftj.recursion.standing import iterations_of
 from lftj.storage.relation import Order, RelationVersion
 from lftj.types import INT
 
@@ -61,9 +62,9 @@ class ElasticQuery:
         width = len(self._head)
         iterations = np.full(len(counts), -1)
         for column in columns[width:]:
-            # a row as it was before it moved has ~iteration in place of its iteration
+            # a row as it was before it moved has the complement of its standing
             gone = column >> 63
-            np.maximum(iterations, column ^ gone, out=iterations)
+            np.maximum(iterations, iterations_of(column ^ gone), out=iterations)
             counts = (counts ^ gone) - gone
         rows = [columns[pick] for pick in self._picks] or [np.zeros(len(counts), np.int64)]
         return Proofs(rows, iterations + 1, counts)

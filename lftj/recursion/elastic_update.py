@@ -34,6 +34,7 @@ from lftj.recursion.elastic_query import ElasticQuery, Proofs
 from lftj.recursion.iterated_relation import ITERATED, IteratedRelation, iterated_schema
 from lftj.recursion.proofs_to_come import Counted, ProofsToCome
 from lftj.recursion.rule_queries import BEFORE, LOST, MOVED, START
+from lftj.recursion.standing import iterations_of, proofs_of, standing
 from lftj.recursion.stratum_state import StratumState
 from lftj.storage.database import base_name
 from lftj.storage.delta import Columns, Delta, no_rows
@@ -52,12 +53,13 @@ class _Moves(NamedTuple):
     lost: Columns
 
     def loose(self, iteration: int) -> Columns:
-        """Rows as they were, with ~iteration, and as they are."""
+        """Rows as they were, with the complement of their standing, and as they are."""
         again = self.stood != NEVER
+        word = standing(np.array([iteration]))
         pieces = [
-            [*self.found, np.full(len(self.stood), iteration)],
-            [*(column[again] for column in self.found), ~self.stood[again]],
-            [*self.lost, np.full(len(self.lost[0]), ~iteration)],
+            [*self.found, np.repeat(word, len(self.stood))],
+            [*(column[again] for column in self.found), ~standing(self.stood[again])],
+            [*self.lost, np.repeat(~word, len(self.lost[0]))],
         ]
         pieces = [piece for piece in pieces if len(piece[0])]
         return pieces[0] if len(pieces) == 1 else [np.concatenate(columns) for columns in zip(*pieces, strict=True)]
@@ -147,27 +149,24 @@ class ElasticUpdate:
         rows, counts = due
         relation = self.relations[name]
         charge(self.context, len(counts) * LOOK_UP)
-        present, (stands, proofs) = relation.identity.lookup(rows)
-        stands[~present] = NEVER
+        present, (words,) = relation.identity.lookup(rows)
+        stands = np.where(present, iterations_of(words), NEVER)
         here = stands == iteration
-        counts = np.where(here, proofs + counts, counts)
+        counts = np.where(here, proofs_of(words) + counts, counts)
         later = stands > iteration
         assert (counts[here | later] >= 0).all(), "more proofs lost than there were"
         found, lost, recounted = later & (counts > 0), here & (counts == 0), here & (counts > 0)
         lost_rows = [column[lost] for column in rows]
-        found_rows = [column[found] for column in rows]
+        counted = [*rows, standing(np.array([iteration]), np.maximum(counts, 0))]
+        found_rows = [column[found] for column in counted]
         moving = int(found.sum() + lost.sum())
         charge(self.context, MOVE * (moving * len(relation.orders()) + int(recounted.sum())))
-        self.relations[name] = after = relation.moved(
-            [*found_rows, np.full(len(found_rows[0]), iteration), counts[found]],
-            [*(column[recounted] for column in rows), np.full(int(recounted.sum()), iteration), counts[recounted]],
-            lost_rows,
-        )
+        self.relations[name] = after = relation.moved(found_rows, [column[recounted] for column in counted], lost_rows)
         self.readings[name + ITERATED] = after
         if not moving:
             self.readings[name + BEFORE] = after
             return None
-        moves = _Moves(found_rows, stands[found], lost_rows)
+        moves = _Moves(found_rows[:-1], stands[found], lost_rows)
         self.readings[name + MOVED] = self._loose(name, MOVED, moves.loose(iteration))
         return moves
 
@@ -198,7 +197,7 @@ class ElasticUpdate:
         for name, relation in self.relations.items():
             inserted, erased = relation.changes_since(self.state.relations[name])
             if not inserted:
-                inserted = erased = no_rows(relation.identity.key_width + 2)
-            new, old = inserted[:-2], erased[:-2]
+                inserted = erased = no_rows(relation.identity.key_width + 1)
+            new, old = inserted[:-1], erased[:-1]
             deltas[name] = Delta(difference(new, old), difference(old, new))
         return deltas

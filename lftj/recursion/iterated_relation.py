@@ -1,7 +1,8 @@
 """The rows of a recursive relation with the iteration that first derived each, and the number of its proofs in that iteration [Elastic 4].
 
-The join kernel sees a relation of one column more, the iteration, which comes last in every key order because the row determines it. So it
-is kept as a value, not as part of the key: a row that moves to another iteration is overwritten in place.
+The join kernel sees a relation of one column more, the row's standing, which comes last in every key order because the row determines it.
+So it is kept as a value, not as part of the key: a row that moves to another iteration is overwritten in place. Only the identity order has
+the proof counts; the others need not change with them.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from lftj.program.normal_form import RelationSchema
+from lftj.recursion.standing import iterations_of, proofs_of, standing, without_proofs
 from lftj.storage.delta import Columns, stored_width
 from lftj.storage.relation import Order, RelationVersion
 from lftj.types import INT
@@ -23,13 +25,13 @@ ITERATED = "#iterated"
 
 
 def iterated_schema(schema: RelationSchema, suffix: str = ITERATED) -> RelationSchema:
-    """The schema with the iteration as last column. A nullary relation has the column of zeros that it is stored with before it."""
+    """The schema with the standing as last column. A nullary relation has the column of zeros that it is stored with before it."""
     columns = schema.columns or (("none", INT),)
-    return replace(schema, name=schema.name + suffix, columns=(*columns, ("iteration", INT)), key=None, functional=False)
+    return replace(schema, name=schema.name + suffix, columns=(*columns, ("standing", INT)), key=None, functional=False)
 
 
 class IteratedRelation(RelationVersion):
-    """One immutable version. Key orders are permutations of the row's columns followed by the iteration."""
+    """One immutable version. Key orders are permutations of the row's columns followed by the standing."""
 
     __slots__ = ()
 
@@ -37,23 +39,25 @@ class IteratedRelation(RelationVersion):
     def of(schema: RelationSchema, arena: Arena, rows: Columns, iterations: np.ndarray, proofs: np.ndarray) -> IteratedRelation:
         """These sorted, distinct rows of a relation of this schema. O(n)."""
         width = stored_width(schema.arity)
-        options = (Tree.build(arena, rows, [iterations, proofs]),) if len(iterations) else (Tree.empty(arena, width, 2),)
-        return IteratedRelation(iterated_schema(schema), arena, {tuple(range(width + 1)): options[0]})
+        tree = Tree.build(arena, rows, [standing(iterations, proofs)]) if len(iterations) else Tree.empty(arena, width, 1)
+        return IteratedRelation(iterated_schema(schema), arena, {tuple(range(width + 1)): tree})
 
-    def columns(self) -> Columns:
-        """The rows' columns and their iterations, in ascending order of the rows. O(n)."""
-        return self.identity.columns()[:-1]
+    def counted(self) -> tuple[Columns, np.ndarray, np.ndarray]:
+        """All rows, ascending, their iterations and their proof counts. O(n)."""
+        *rows, words = self.columns()
+        return rows, iterations_of(words), proofs_of(words)
 
     def rows(self) -> Columns:
         """The rows alone, ascending. O(n)."""
-        return self.identity.columns()[:-2]
+        return self.columns()[:-1]
 
     def tree(self, order: Order) -> Tree:
-        """The rows in a key order that ends with the iteration. O(1) once it exists; the first call builds it in O(n log n)."""
+        """The rows in a key order that ends with the standing. O(1) once it exists; the first call builds it in O(n log n)."""
         if (tree := self._trees.get(order)) is None:
             with self._lock:
                 if (tree := self._trees.get(order)) is None:
-                    columns = self.columns()
+                    *columns, words = self.columns()
+                    columns.append(without_proofs(words))
                     tree = self._tree_of(sort_rows([columns[i] for i in order]))
                     self._trees = {**self._trees, order: tree}
         return tree
@@ -64,7 +68,7 @@ class IteratedRelation(RelationVersion):
         return Tree.build(self._arena, rows[:-1], rows[-1:])
 
     def moved(self, found: Columns, recounted: Columns, lost: Columns) -> IteratedRelation:
-        """The next version. `found` and `recounted` have iteration and proof count behind the row; `lost` are rows alone.
+        """The next version. `found` and `recounted` have the standing behind the row; `lost` are rows alone.
 
         All sorted and distinct. Rows found go to their new iteration; rows recounted stay in theirs. O(δ log n) a key order.
         """
@@ -75,7 +79,7 @@ class IteratedRelation(RelationVersion):
             return IteratedRelation(self.schema, self._arena, {**self._trees, **trees})
         for order, tree in self._trees.items():
             if order != identity:
-                trees[order] = tree.apply(_permuted(found[:-1], order), _permuted(lost, order[:-1]))
+                trees[order] = tree.apply(_permuted(_uncounted(found), order), _permuted(lost, order[:-1]))
         return IteratedRelation(self.schema, self._arena, trees)
 
     @property
@@ -83,7 +87,7 @@ class IteratedRelation(RelationVersion):
         return tuple(range(self.identity.key_width + 1))
 
     def changes_since(self, before: IteratedRelation) -> tuple[Columns, Columns]:
-        """Rows (with iteration and proofs) that this version has and `before` has not in the same way, and the reverse."""
+        """Rows (with their standing) that this version has and `before` has not in the same way, and the reverse."""
         if self.identity is before.identity:
             return [], []
         return self.identity.diff(before.identity)
@@ -97,8 +101,12 @@ class IteratedRelation(RelationVersion):
         trees = dict(self._trees)
         for order in missing:
             tree = before.tree(order)
-            trees[order] = tree.apply(_permuted(inserted[:-1], order), _permuted(erased[:-2], order[:-1])) if inserted else tree
+            trees[order] = tree.apply(_permuted(_uncounted(inserted), order), _permuted(erased[:-1], order[:-1])) if inserted else tree
         return IteratedRelation(self.schema, self._arena, trees)
+
+
+def _uncounted(rows: Columns) -> Columns:
+    return [*rows[:-1], without_proofs(rows[-1])]
 
 
 def _permuted(rows: Sequence[np.ndarray], order: Order) -> Columns:

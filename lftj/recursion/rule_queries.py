@@ -20,7 +20,7 @@ BEFORE = ITERATED + "#before"
 START = ITERATED + "#start"
 """Behind a relation's name: its rows before the update."""
 MOVED = ITERATED + "#moved"
-"""Behind a relation's name: rows found or lost in the present iteration, with ~iteration (as they were) or iteration (as they are)."""
+"""Behind a relation's name: rows found or lost in the present iteration, with their standing, or its complement as they were."""
 LOST = "#lost"
 """Behind a relation's name: the rows that are asked for proofs."""
 

@@ -62,4 +62,4 @@ class StratumState:
     @property
     def bytes(self) -> int:
         """Bytes of the rows in all key orders, iterations and counts included."""
-        return sum(sum(relation.memory().values()) + 8 * relation.count for relation in self.relations.values())
+        return sum(sum(relation.memory().values()) for relation in self.relations.values())

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from lftj.maintain.versions import Versions
 from lftj.program.normal_form import NormalRule
 from lftj.recursion.elastic_bootstrap import elastic_bootstrap
+from lftj.recursion.standing import without_proofs
 from lftj.recursion.stratum_state import StratumState
 
 Rows = dict[tuple[int, ...], tuple[int, int]]
@@ -21,8 +24,8 @@ def rows_of(state: StratumState) -> dict[str, Rows]:
     """Per relation: codes of the row → (iteration, proofs)."""
     found: dict[str, Rows] = {}
     for name, relation in state.relations.items():
-        *rows, iterations, proofs = (column.tolist() for column in relation.identity.columns())
-        found[name] = {tuple(row): (i, c) for *row, i, c in zip(*rows, iterations, proofs, strict=True)}
+        rows, iterations, proofs = relation.counted()
+        found[name] = {tuple(row): (i, c) for *row, i, c in np.transpose([*rows, iterations, proofs]).tolist()}
     return found
 
 
@@ -45,7 +48,8 @@ def check(workspace: Any) -> int:
 
 
 def _check_orders(relation: Any) -> None:
-    rows = set(zip(*(column.tolist() for column in relation.columns()), strict=True))
+    *columns, words = relation.columns()
+    rows = set(zip(*(column.tolist() for column in (*columns, without_proofs(words))), strict=True))
     for order in relation.orders()[1:]:
         tree = relation.tree(order)
         back = [tree.columns()[order.index(i)].tolist() for i in range(len(order))]

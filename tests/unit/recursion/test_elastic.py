@@ -151,6 +151,17 @@ def test_a_row_that_exists_in_no_version_fails_nothing():
     assert check(quotients) == 1
 
 
+@pytest.mark.parametrize("most", [1, 3])
+def test_rows_with_too_many_proofs_to_count_are_found_without_counting(most: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("lftj.recursion.standing.MOST_PROOFS", most)
+    ways = workspace(CLOSURE, {"e": [(0, y) for y in range(1, 4)] + [(y, 9) for y in range(1, 4)]})
+    assert len(states(ways)) == (most == 3)
+    change(ways, {"e": [(0, 4), (4, 9)]}, {})
+    assert strategies(ways) == ["bootstrap" if most == 1 else "fallback"]
+    assert len(ways["t"].fetchall()) == 9
+    assert ways.verify() == []
+
+
 # ── rules that come and go ────────────────────────────────────────────────────────────────────────────────────────────
 def test_a_rule_that_comes_and_goes_leaves_the_state_as_it_was():
     closure = workspace(CLOSURE, {"e": RING[:20]})

@@ -1,0 +1,37 @@
+"""Where a row stands, in one word: its iteration in the upper half and the number of its proofs there in the lower.
+
+The word orders as iterations do. Its complement stands for a row as it was before it moved.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+_HALF = 32
+_LOWER = (1 << _HALF) - 1
+MOST_PROOFS = _LOWER
+_MOST_ITERATIONS = (1 << (_HALF - 1)) - 1
+
+
+def standing(iterations: np.ndarray, proofs: np.ndarray | None = None) -> np.ndarray:
+    """The words of rows with these iterations, and proof counts if they matter. OverflowError when half a word cannot tell one."""
+    if proofs is None:
+        return iterations << _HALF
+    if len(proofs) and (int(proofs.max()) > MOST_PROOFS or int(iterations.max()) > _MOST_ITERATIONS):
+        raise OverflowError("a row has more proofs than can be counted")
+    return (iterations << _HALF) | proofs
+
+
+def iterations_of(words: np.ndarray) -> np.ndarray:
+    """The iterations in these words."""
+    return words >> _HALF
+
+
+def proofs_of(words: np.ndarray) -> np.ndarray:
+    """The proof counts in these words."""
+    return words & _LOWER
+
+
+def without_proofs(words: np.ndarray) -> np.ndarray:
+    """The words with iterations alone, which do not change when proofs are won or lost."""
+    return words & ~_LOWER
