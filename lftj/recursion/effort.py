@@ -8,15 +8,25 @@ from __future__ import annotations
 from lftj.join.context import AllowanceSpentError, Context
 
 ITERATION = 20_000
-"""An iteration of an update or of a bootstrap, whatever it finds."""
-PROOF = 5
-"""A proof that is added to its row's count in a bootstrap."""
-ROW = 10
-"""A row that a bootstrap found, brought in order and laid into trees."""
+"""An iteration of an update, or a rule's part in one of a bootstrap, whatever it finds."""
+STEP = 4
+"""A step of a join in a bootstrap; one of a walk counts once."""
+PROOF = 8
+"""A proof that is added to its row's count in a bootstrap by joins."""
+ROW = 60
+"""A row that such a bootstrap found, brought in order, compared with the one before and laid into trees."""
+WALKED = 10
+"""A row that walks found, which come in order."""
 LOOK_UP = 150
 """A row that an update looks up."""
-MOVE = 500
-"""A row changed in one key order: its page is copied."""
+_MOVE = 40  # a row changed in one key order
+_PAGE = 450  # a page that is copied for it
+_ROWS = 256  # on a page, at least
+
+
+def change_of(rows: int, count: int) -> int:
+    """What it costs to change so many of a tree's `count` rows: at worst each lies on a page of its own."""
+    return _MOVE * rows + _PAGE * min(rows, count // _ROWS + 1)
 
 
 def charge(context: Context, effort: int) -> None:

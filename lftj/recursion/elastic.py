@@ -32,6 +32,7 @@ from scantree.rows import difference
 
 ALWAYS = 1_000_000
 """What an update may cost in any case (see `effort`): some milliseconds."""
+_BEYOND = 2  # how much more than it was allowed a given-up update is taken to need
 _MANY = 1000  # changed rows below which an update is always tried
 
 
@@ -97,7 +98,7 @@ def _updated_or_not(
         try:
             return _updated(kept, rules, versions, context, allowed, changed)
         except AllowanceSpentError:
-            kept = kept.experienced(allowed, changed)
+            kept = kept.experienced(_BEYOND * allowed, changed)
         except (ValueRangeError, OverflowError):
             # A row that only an erased and an inserted row make together exists in no version: a bootstrap decides about failures.
             pass

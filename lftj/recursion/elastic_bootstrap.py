@@ -19,7 +19,7 @@ from lftj.maintain.full import projected
 from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RelationSchema
 from lftj.recursion.counted_parts import count_parts
 from lftj.recursion.decomposable import decompose
-from lftj.recursion.effort import ITERATION, PROOF, ROW
+from lftj.recursion.effort import ITERATION, PROOF, ROW, STEP, WALKED
 from lftj.recursion.iterated_relation import IteratedRelation
 from lftj.recursion.proof_table import ProofTable
 from lftj.recursion.rule_queries import RuleQueries
@@ -81,13 +81,13 @@ def elastic_bootstrap(
         first, _, proofs = fixpoint.tables[shape.relation].columns()
         proven = count_parts(shape, first, proofs, fixpoint.readings, context)
         found = {shape.relation: IteratedRelation.of(schemas[shape.relation], context.arena, *proven)}
-        return StratumState(schemas, found, queries, context.work - before + ROW * found[shape.relation].count)
+        return StratumState(schemas, found, queries, context.work - before + WALKED * found[shape.relation].count)
     fixpoint.start()
     while fixpoint.active:
         fixpoint.iteration()
     found = {name: IteratedRelation.of(each, context.arena, *fixpoint.tables[name].columns()) for name, each in schemas.items()}
     rows = sum(relation.count for relation in found.values())
-    return StratumState(schemas, found, queries, context.work - before + fixpoint.effort + ROW * rows)
+    return StratumState(schemas, found, queries, STEP * (context.work - before) + fixpoint.effort + ROW * rows)
 
 
 class _Fixpoint:
@@ -124,10 +124,9 @@ class _Fixpoint:
 
     def iteration(self) -> None:
         """One iteration."""
-        self.effort += ITERATION
         for variant in self.variants:
             if self.readings[variant.source + FRESH].count:
-                self.effort += PROOF * variant.run(self.readings, self.context, self.tables[variant.rule.relation])
+                self.effort += ITERATION + PROOF * variant.run(self.readings, self.context, self.tables[variant.rule.relation])
         self._next()
 
     def _next(self) -> None:

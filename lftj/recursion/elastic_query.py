@@ -24,8 +24,8 @@ from lftj.recursion.standing import iterations_of
 from lftj.storage.relation import Order, RelationVersion
 from lftj.types import INT
 
-_REPLAN = 8  # growth or shrinkage of anything a plan reads after which it is made anew
-_FEW = 64  # up to this many rows no growth matters
+_REPLAN = 3  # doublings or halvings of anything a plan reads after which it is made anew
+_FEW = 6  # up to so many bits in the number of rows no growth matters
 
 
 class Proofs(NamedTuple):
@@ -48,8 +48,7 @@ class ElasticQuery:
         self.body = replace(body, variables=tuple(replace(v, name=f"v{i}") for i, v in enumerate(body.variables)))
         self._names = [variable.name for variable in body.variables]
         self.rule = _with_iterations(self.body)
-        self._prepared: PreparedPlan | None = None
-        self._sizes: tuple[int, ...] = ()
+        self._prepared: dict[int, tuple[PreparedPlan, tuple[int, ...]]] = {}
 
     @property
     def sign(self) -> int:
@@ -70,18 +69,22 @@ class ElasticQuery:
         return Proofs(rows, iterations + 1, counts)
 
     def key_orders(self) -> list[tuple[str, Order]]:
-        """What the present plan reads."""
-        return list(self._prepared.plan.key_orders()) if self._prepared is not None else []
+        """What the plans made so far read."""
+        return [read for prepared, _ in self._prepared.values() for read in prepared.plan.key_orders()]
 
     def _plan(self, readings: Mapping[str, RelationVersion], context: Context) -> PreparedPlan:
+        """A plan for relations of about these sizes; one is kept for each size of the smallest, which is mostly the change."""
         sizes = tuple([readings[atom.relation].count for atom in self.rule.atoms])
-        if self._prepared is None or any(_differ(*pair) for pair in zip(sizes, self._sizes, strict=True)):
+        magnitude = max(0, min(sizes, default=0).bit_length() - _FEW + _REPLAN - 1) // _REPLAN
+        prepared, planned = self._prepared.get(magnitude, (None, ()))
+        if prepared is None or any(_differ(*pair) for pair in zip(sizes, planned, strict=True)):
             names = self._order(readings, context)
             iterations = range(len(self.body.variables), len(self.rule.variables))
             needed = (*self._head, *iterations)
             plan = make_plan(self.rule, needed, readings, context.statistics, count=True, forced=names)
-            self._prepared, self._sizes = PreparedPlan(plan, readings, context), sizes
-        return self._prepared
+            prepared = PreparedPlan(plan, readings, context)
+            self._prepared[magnitude] = prepared, sizes
+        return prepared
 
     def _order(self, readings: Mapping[str, RelationVersion], context: Context) -> tuple[str, ...]:
         """The variable order, by name, of all but the iterations."""
@@ -111,4 +114,4 @@ def _with_iterations(body: NormalRule) -> NormalRule:
 
 
 def _differ(now: int, planned: int) -> bool:
-    return max(now, planned) > _FEW and (now > planned * _REPLAN or planned > now * _REPLAN)
+    return abs(now.bit_length() - planned.bit_length()) > _REPLAN and max(now, planned).bit_length() > _FEW

@@ -29,7 +29,7 @@ import numpy as np
 from lftj.join.context import Context
 from lftj.maintain.versions import CHANGE, OLD, Versions
 from lftj.program.normal_form import NormalRule
-from lftj.recursion.effort import ITERATION, LOOK_UP, MOVE, charge
+from lftj.recursion.effort import ITERATION, LOOK_UP, change_of, charge
 from lftj.recursion.elastic_query import ElasticQuery, Proofs
 from lftj.recursion.iterated_relation import ITERATED, IteratedRelation, iterated_schema
 from lftj.recursion.proofs_to_come import Counted, ProofsToCome
@@ -160,7 +160,8 @@ class ElasticUpdate:
         counted = [*rows, standing(np.array([iteration]), np.maximum(counts, 0))]
         found_rows = [column[found] for column in counted]
         moving = int(found.sum() + lost.sum())
-        charge(self.context, MOVE * (moving * len(relation.orders()) + int(recounted.sum())))
+        charge(self.context, change_of(moving + int(recounted.sum()), relation.count))
+        charge(self.context, change_of(moving, relation.count) * (len(relation.orders()) - 1))
         self.relations[name] = after = relation.moved(found_rows, [column[recounted] for column in counted], lost_rows)
         self.readings[name + ITERATED] = after
         if not moving:
