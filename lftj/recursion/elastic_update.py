@@ -33,7 +33,7 @@ from lftj.recursion.effort import ITERATION, LOOK_UP, change_of, charge
 from lftj.recursion.elastic_query import ElasticQuery, Proofs
 from lftj.recursion.iterated_relation import ITERATED, IteratedRelation, iterated_schema
 from lftj.recursion.proofs_to_come import Counted, ProofsToCome
-from lftj.recursion.rule_queries import BEFORE, LOST, MOVED, START
+from lftj.recursion.rule_queries import BEFORE, LOST, MOVED, START, RuleQueries
 from lftj.recursion.standing import iterations_of, proofs_of, standing
 from lftj.recursion.stratum_state import StratumState
 from lftj.storage.database import base_name
@@ -65,6 +65,29 @@ class _Moves(NamedTuple):
         return pieces[0] if len(pieces) == 1 else [np.concatenate(columns) for columns in zip(*pieces, strict=True)]
 
 
+class _Readings(dict[str, RelationVersion]):
+    """What the queries read, by the names in their bodies; relations below are looked up when first read."""
+
+    def __init__(self, versions: Versions):
+        super().__init__()
+        self._versions = versions
+
+    def __missing__(self, name: str) -> RelationVersion:
+        plain = name.removesuffix(OLD)
+        # a rule that goes may be the last to read a hidden relation, which goes with it
+        self[name] = found = self._versions[name] if plain in self._versions else self._versions.old[plain]
+        return found
+
+
+def _readers(rules: Iterable[RuleQueries], members: Iterable[str]) -> dict[str, list[RuleQueries]]:
+    """The rules that read each relation of a stratum."""
+    readers: dict[str, list[RuleQueries]] = {name: [] for name in members}
+    for queries in rules:
+        for name in {atom.relation for atom in queries.rule.atoms} & readers.keys():
+            readers[name].append(queries)
+    return readers
+
+
 class ElasticUpdate:
     """One update. `run` gives the new state and the net changes; the state it starts from and everything it reads stay as they are."""
 
@@ -73,22 +96,16 @@ class ElasticUpdate:
         self.versions = versions
         self.context = context
         self.rules = state.queries_of(rules)
-        self.recursive = [queries for queries in self.rules if queries.recursive]
+        self.readers = _readers(self.rules, state.schemas)
+        self.asked: dict[ElasticQuery, None] = {}
         self.relations: dict[str, IteratedRelation] = dict(state.relations)
         self.waiting = ProofsToCome()
-        self.readings: dict[str, RelationVersion] = {}
+        self.readings = _Readings(versions)
+        self.moving = {name: iterated_schema(schema, MOVED) for name, schema in state.schemas.items()}
+        self.losing = {name: replace(schema, name=name + LOST) for name, schema in state.schemas.items()}
         self.assignments = 0
-        for name in {name for queries in (*state.rules, *self.rules) for name in queries.rule.reads} - set(state.schemas):
-            self._read(name)
         for name, relation in state.relations.items():
-            self.readings |= {name + ITERATED: relation, name + BEFORE: relation, name + START: relation}
-
-    def _read(self, name: str) -> None:
-        if name in self.versions:
-            self.readings[name] = self.versions[name]
-            self.readings[name + OLD] = self.versions.before(name)
-        else:
-            self.readings[name + OLD] = self.versions.old[name]
+            self.readings.update({name + ITERATED: relation, name + BEFORE: relation, name + START: relation})
 
     def run(self) -> tuple[StratumState, dict[str, Delta]]:
         """The state after the change, and the net change of each relation's rows. Raises what evaluation raises."""
@@ -105,15 +122,16 @@ class ElasticUpdate:
                 for rows, count in ((base.erases, -1), (base.inserts, 1)):
                     ones = np.full(len(rows[0]), count)
                     self.waiting.add(name, Proofs(rows, np.zeros_like(ones), ones))
+        before, after = set(self.state.rules), set(self.rules)
         for queries in self.rules:
-            if queries not in self.state.rules:
+            if queries not in before:
                 self._wait(queries.rule.relation, queries.added)
-                continue
-            for query in queries.below:
-                if query.relation in self.versions.deltas:
-                    self._below(queries.rule.relation, query)
+            elif not self.versions.deltas.keys().isdisjoint(queries.rule.reads):
+                for query in queries.below:
+                    if query.relation in self.versions.deltas:
+                        self._below(queries.rule.relation, query)
         for queries in self.state.rules:
-            if queries not in self.rules:
+            if queries not in after:
                 self._wait(queries.rule.relation, queries.removed, -1)
 
     def _below(self, head: str, query: ElasticQuery) -> None:
@@ -125,9 +143,13 @@ class ElasticUpdate:
                 self._wait(head, query, sign)
 
     def _wait(self, relation: str, query: ElasticQuery, sign: int = 1) -> None:
-        proofs = query.run(self.readings, self.context)
+        proofs = self._ask(query)
         self.assignments += len(proofs.counts)
         self.waiting.add(relation, proofs, sign)
+
+    def _ask(self, query: ElasticQuery) -> Proofs:
+        self.asked[query] = None
+        return query.run(self.readings, self.context)
 
     # ── one iteration ─────────────────────────────────────────────────────────────────────────────────────────────────
     def _iteration(self, iteration: int, due: Mapping[str, Counted]) -> None:
@@ -137,10 +159,11 @@ class ElasticUpdate:
         for name, (_, _, lost) in moved.items():
             if len(lost[0]):
                 self._rediscover(name, iteration, lost)
-        for queries in self.recursive:
-            for query in queries.moved:
-                if query.relation in moved:
-                    self._wait(queries.rule.relation, query)
+        for name in moved:
+            for queries in self.readers.get(name, ()):
+                for query in queries.moved:
+                    if query.relation == name:
+                        self._wait(queries.rule.relation, query)
         for name in moved:
             self.readings[name + BEFORE] = self.relations[name]
 
@@ -168,28 +191,25 @@ class ElasticUpdate:
             self.readings[name + BEFORE] = after
             return None
         moves = _Moves(found_rows[:-1], stands[found], lost_rows)
-        self.readings[name + MOVED] = self._loose(name, MOVED, moves.loose(iteration))
+        self.readings[name + MOVED] = LooseRows(self.moving[name], self.context.arena, moves.loose(iteration))
         return moves
 
     def _rediscover(self, name: str, iteration: int, lost: Columns) -> None:
         """Let the proofs that lost rows had in later iterations wait there."""
-        self.readings[name + LOST] = LooseRows(replace(self.state.schemas[name], name=name + LOST), self.context.arena, lost)
+        self.readings[name + LOST] = LooseRows(self.losing[name], self.context.arena, lost)
         for queries in self.state.rules:
             if queries.recursive and queries.rule.relation == name:
-                rows, iterations, counts = queries.rediscovery.run(self.readings, self.context)
+                rows, iterations, counts = self._ask(queries.rediscovery)
                 later = iterations > iteration
                 self.waiting.add(name, Proofs([column[later] for column in rows], iterations[later], counts[later]))
-
-    def _loose(self, name: str, suffix: str, rows: Columns) -> LooseRows:
-        return LooseRows(iterated_schema(self.state.schemas[name], suffix), self.context.arena, rows)
 
     # ── the end ───────────────────────────────────────────────────────────────────────────────────────────────────────
     def _finished(self) -> StratumState:
         """The new state. Key orders that were built on an older version on the way are not lost, or they would be built at each update."""
-        for query in (query for queries in self.rules for query in queries.planned()):
+        for query in self.asked:
             for name, order in query.key_orders():
-                if name.endswith(OLD) and name[: -len(OLD)] in self.readings:
-                    self.readings[name[: -len(OLD)]].tree(order)
+                if name.endswith(OLD) and name[: -len(OLD)] in self.versions:
+                    self.versions[name[: -len(OLD)]].tree(order)
         relations = {name: relation.with_orders_of(self.state.relations[name]) for name, relation in self.relations.items()}
         return replace(self.state, relations=relations, rules=self.rules)
 

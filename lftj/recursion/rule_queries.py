@@ -92,12 +92,6 @@ class RuleQueries:
         """These atoms with a suffix for relations below the stratum and another for its own."""
         return tuple(PositiveAtom(a.relation + (inside if a.relation in self.members else below), a.args) for a in atoms)
 
-    def planned(self) -> list[ElasticQuery]:
-        """The queries that were asked so far."""
-        made = vars(self)
-        lists = [query for name in ("below", "moved") for query in made.get(name, ())]
-        return lists + [made[name] for name in ("rediscovery", "added", "removed") if name in made]
-
 
 def _renamed(negated: tuple[NegatedAtom, ...], suffix: str) -> tuple[NegatedAtom, ...]:
     return tuple(NegatedAtom(atom.relation + suffix, atom.args) for atom in negated)

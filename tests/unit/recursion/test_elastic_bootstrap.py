@@ -1,0 +1,119 @@
+"""Bootstraps that count: part by part and by joins, with whatever room, the same rows, iterations and counts."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import lftj
+from lftj.errors import LimitError
+from lftj.maintain.versions import Versions
+from lftj.recursion.elastic_bootstrap import elastic_bootstrap
+from lftj.recursion.iterated_relation import IteratedRelation
+from lftj.recursion.proof_table import ProofTable
+from lftj.recursion.standing import iterations_of, proofs_of, standing, without_proofs
+from lftj.recursion.stratum_state import StratumState
+from scantree import Arena
+from tests.unit.recursion.stratum import Rows, rows_of
+from tests.unit.recursion.test_bootstrap import DECLARATIONS, DECOMPOSABLE, TYPES, VALUES
+
+
+def bootstrapped(workspace: Any, work: int | None = None) -> dict[str, Rows]:
+    """The state of the one recursive stratum of a workspace, from nothing."""
+    engine = workspace._engine
+    program, database = engine.state.program.stratified, engine.state.database
+    (stratum,) = [stratum for stratum in program.strata if stratum.recursive]
+    schemas = {name: program.relations[name] for name in stratum.relations}
+    queries = StratumState.empty(schemas, engine.arena).queries_of(stratum.rules)
+    context = engine.context({})
+    context.work_limit = work
+    return rows_of(elastic_bootstrap(schemas, queries, Versions(database, database, {}, engine.arena), context))
+
+
+def loaded(text: str, facts: dict[str, Iterable[tuple[Any, ...]]]) -> Any:
+    workspace = lftj.connect()
+    workspace.add_rules(text)
+    with workspace.transaction() as transaction:
+        for name, rows in facts.items():
+            transaction.insert(name, list(rows))
+    return workspace
+
+
+@pytest.mark.parametrize("kind", ["small", "far apart", "strings"])
+@pytest.mark.parametrize("name", DECOMPOSABLE)
+def test_parts_and_joins_count_the_same(name: str, kind: str, monkeypatch: pytest.MonkeyPatch):
+    rnd = random.Random(name + kind)
+    pick = lambda width: {tuple(rnd.choice(VALUES[kind]) for _ in range(width)) for _ in range(14)}  # noqa: E731
+    facts = {"e": pick(2), "f": pick(3), "n": pick(1), "t": pick(2)}
+    workspace = loaded(DECLARATIONS.format(type=TYPES.get(kind, "number")) + DECOMPOSABLE[name], facts)
+    by_parts = bootstrapped(workspace)
+    monkeypatch.setattr("lftj.recursion.counted_parts._FIRST_ROOM", 2)
+    monkeypatch.setattr("lftj.recursion.counted_parts.SLICE", 3)
+    assert bootstrapped(workspace) == by_parts
+    monkeypatch.setattr("lftj.recursion.elastic_bootstrap.decompose", lambda *_: None)
+    assert bootstrapped(workspace) == by_parts
+    assert any(by_parts.values())
+
+
+def test_many_rows_by_parts_and_by_joins(monkeypatch: pytest.MonkeyPatch):
+    rnd = random.Random(3)
+    edges = {(rnd.randrange(150), rnd.randrange(150)) for _ in range(500)}
+    closure = "t(x, y) :- e(x, y). t(x, z) :- t(x, y), e(y, z)."
+    workspace = loaded(f".decl e(x: number, y: number)\n.decl t(x: number, y: number)\n{closure}", {"e": edges})
+    by_parts = bootstrapped(workspace)
+    assert len(by_parts["t"]) > 10_000
+    monkeypatch.setattr("lftj.recursion.elastic_bootstrap.decompose", lambda *_: None)
+    monkeypatch.setattr("lftj.recursion.elastic_bootstrap._FEW", 10)
+    assert bootstrapped(workspace) == by_parts
+    with pytest.raises(LimitError):
+        bootstrapped(workspace, work=1000)
+
+
+def test_a_proof_table_counts_proofs_of_the_present_iteration_only():
+    table = ProofTable(2)
+    every = [(i * 7 % 3000, i % 11) for i in range(6000)]
+    table.add(np.array([*zip(*every, strict=True), [2] * 6000]), np.arange(2))
+    first = table.next_iteration()
+    assert {tuple(row) for row in np.transpose(first).tolist()} == set(every)
+    table.add(np.array([[0, 5000, 5000], [0, 1, 1], [1, 1, 4]]), np.arange(2))
+    assert [column.tolist() for column in table.next_iteration()] == [[5000], [1]]
+    assert [column.tolist() for column in table.next_iteration()] == [[], []]
+    rows, iterations, proofs = table.columns()
+    found = dict(
+        zip(zip(*(column.tolist() for column in rows), strict=True), zip(iterations.tolist(), proofs.tolist(), strict=True), strict=True)
+    )
+    assert list(found) == sorted({*every, (5000, 1)})
+    assert found[5000, 1] == (1, 5)
+    assert {found[row] for row in every} == {(0, 2 * every.count(row)) for row in every}
+
+
+def test_standings_order_as_iterations():
+    iterations, proofs = np.array([0, 0, 3, 2**31 - 1]), np.array([1, 2**32 - 1, 7, 1])
+    words = standing(iterations, proofs)
+    assert (np.diff(words) > 0).all()
+    assert iterations_of(words).tolist() == iterations.tolist()
+    assert proofs_of(words).tolist() == proofs.tolist()
+    assert without_proofs(words).tolist() == standing(iterations).tolist()
+    assert (~words < 0).all()
+    for iteration, count in ((0, 2**32), (2**31, 1)):
+        with pytest.raises(OverflowError):
+            standing(np.array([iteration]), np.array([count]))
+
+
+def test_a_version_gets_the_key_orders_of_an_earlier_one():
+    workspace = loaded(".decl t(x: number, y: number)\n", {})
+    schema = workspace._engine.state.database["t"].schema
+    rows = [np.array([1, 2, 3]), np.array([9, 8, 7])]
+    before = IteratedRelation.of(schema, Arena(), rows, np.array([0, 1, 2]), np.array([1, 1, 1]))
+    after = before.moved(
+        [np.array([2, 4]), np.array([8, 6]), standing(np.array([5, 5]))], [np.empty(0, np.int64)] * 3, [np.array([3]), np.array([7])]
+    )
+    before.tree((1, 0, 2))
+    moved = after.with_orders_of(before).tree((1, 0, 2))
+    assert [column.tolist() for column in moved.columns()[:-1]] == [[6, 8, 9], [4, 2, 1]]
+    assert iterations_of(moved.columns()[-1]).tolist() == [5, 5, 0]
+    assert [column.tolist() for column in after.tree((1, 0, 2)).columns()] == [column.tolist() for column in moved.columns()]
