@@ -24,6 +24,7 @@ from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom
 
 _REPLAN = 8  # growth or shrinkage of anything a plan reads after which it is made anew
 _SEEN = 64  # changed rows after which their average tells something
+_LOOKED_AT = 8  # runs from one look at the sizes to the next
 _FEW = 64  # up to this many rows no growth matters
 
 
@@ -41,6 +42,7 @@ class DeltaQuery:
     rows: int = 0
     _prepared: PreparedPlan | None = None
     _sizes: tuple[int, ...] = ()
+    _runs: int = 0
 
     @property
     def sign(self) -> int:
@@ -60,11 +62,13 @@ class DeltaQuery:
         return self.steps / self.rows * rows if self.rows >= _SEEN else 0.0
 
     def _plan(self, readable: Versions, context: Context) -> PreparedPlan:
-        # not the change's own size: it varies from commit to commit, and its variables come first in any case
-        sizes = tuple([0 if atom.relation == CHANGE else readable[atom.relation].count for atom in self.rule.atoms])
-        if self._prepared is None or any(_differ(*pair) for pair in zip(sizes, self._sizes, strict=True)):
-            plan = plan_rule(self.rule, readable, context, needed=self.needed, count=True, lasting=True)
-            self._prepared, self._sizes = PreparedPlan(plan, readable, context), sizes
+        self._runs += 1
+        if self._prepared is None or self._runs % _LOOKED_AT == 0:
+            # not the change's own size: it varies from commit to commit, and its variables come first in any case
+            sizes = tuple([0 if atom.relation == CHANGE else readable[atom.relation].count for atom in self.rule.atoms])
+            if self._prepared is None or any(_differ(*pair) for pair in zip(sizes, self._sizes, strict=True)):
+                plan = plan_rule(self.rule, readable, context, needed=self.needed, count=True, lasting=True)
+                self._prepared, self._sizes = PreparedPlan(plan, readable, context), sizes
         return self._prepared
 
 

@@ -31,6 +31,9 @@ from lftj.storage.relation import RelationVersion
 _FEW = 16  # changed rows up to which nobody asks whether an update pays
 _MANY = 1000  # changed rows below which only what such changes cost before tells
 
+HeadChange = Delta | Signed
+"""Head rows won and lost: each once, or with signed numbers of proofs, in which case rows may repeat."""
+
 Updated = tuple[Delta, RelationState, list[RuleWork]]
 
 
@@ -56,7 +59,7 @@ def update(
     states = {id(rule): known.pop(id(rule), None) for rule in rules}
     if _hopeless([kept for kept in states.values() if kept is not None], versions, context.fraction, allowed):
         raise ForecastError
-    pieces: list[Signed] = []
+    pieces: list[HeadChange] = []
     works: list[RuleWork] = []
     context.allowance = allowed
     try:
@@ -82,7 +85,7 @@ def update(
         pieces.append((rows, -counts))
         works.append(work)
     if base is not None:
-        pieces.append(_signed(base))
+        pieces.append(base)
     delta, support = _through_support(schema, support, pieces)
     return delta, RelationState(tuple(found for found in states.values() if found is not None), support), works
 
@@ -107,26 +110,26 @@ def _hopeless(rules: list[RuleState], versions: Versions, fraction: float, allow
     return expected > allowed or (changed > _MANY and changed > fraction * read)
 
 
-def _updated(state: RuleState, versions: Versions, context: Context) -> tuple[Signed | None, RuleState, RuleWork]:
-    """The signed head rows of one rule, its new state, and what was done."""
+def _updated(state: RuleState, versions: Versions, context: Context) -> tuple[HeadChange | None, RuleState, RuleWork]:
+    """The change of one rule's head rows, its new state, and what was done."""
     started, before = time.perf_counter(), context.work
     work = RuleWork(state.rule.relation, rule_name(state.rule), "update")
     piece, state = _rule(state, versions, context, work)
-    work.head_changes = 0 if piece is None else len(piece[1])
+    work.head_changes = 0 if piece is None else len(piece) if isinstance(piece, Delta) else len(piece[1])
     work.steps, work.bytes = context.work - before, state.bytes
     work.seconds = time.perf_counter() - started
     return piece, state, work
 
 
-def _rule(state: RuleState, versions: Versions, context: Context, work: RuleWork) -> tuple[Signed | None, RuleState]:
-    """The signed head rows of one rule, and its new state."""
+def _rule(state: RuleState, versions: Versions, context: Context, work: RuleWork) -> tuple[HeadChange | None, RuleState]:
+    """The change of one rule's head rows, and its new state."""
     rule = state.rule
     if isinstance(rule, FunctorRule) or state.body is None:
         assert isinstance(rule, FunctorRule)
         delta = versions.deltas[rule.domain]
         found = Delta(functor_rows(rule, delta.inserts, context), functor_rows(rule, delta.erases, context))
         work.surgeries, work.assignments = len(delta), len(found)
-        return _signed(found), state
+        return (found if len(found) else None), state
     body = state.body
     columns, signed, state = _assignments(state, body, versions, context, work)
     work.assignments = len(signed)
@@ -135,7 +138,7 @@ def _rule(state: RuleState, versions: Versions, context: Context, work: RuleWork
     if state.aggregate is None:
         return (body.head_rows(columns, len(signed)), signed), state
     aggregate, delta = state.aggregate.update(columns, signed)
-    return (_signed(delta) if len(delta) else None), replace(state, aggregate=aggregate)
+    return (delta if len(delta) else None), replace(state, aggregate=aggregate)
 
 
 def _assignments(
@@ -165,10 +168,12 @@ def _signed(delta: Delta) -> Signed:
     return rows, np.repeat(np.array([-1, 1], np.int64), [delta.erased, delta.inserted])
 
 
-def _through_support(schema: RelationSchema, support: SupportState | None, pieces: list[Signed]) -> tuple[Delta, SupportState | None]:
-    if not pieces:
+def _through_support(schema: RelationSchema, support: SupportState | None, changes: list[HeadChange]) -> tuple[Delta, SupportState | None]:
+    if not changes:
         return Delta.empty(schema.arity), support
-    rows, signed = joined(pieces)
+    if support is None and len(changes) == 1 and isinstance(changes[0], Delta):
+        return changes[0], None
+    rows, signed = joined([_signed(change) if isinstance(change, Delta) else change for change in changes])
     if support is not None:
         support, delta = support.update(rows, signed)
         return delta, support
