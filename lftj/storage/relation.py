@@ -17,17 +17,19 @@ from scantree.rows import difference, sort_rows, union
 from scantree.tree import Arena, Tree
 
 Order = tuple[int, ...]
+Bounds = tuple[int, int]
 
 
 class RelationVersion:
     """An immutable set of rows. Any number of threads may read it; trees built on demand are added under a lock."""
 
-    __slots__ = ("_arena", "_lock", "_trees", "schema")
+    __slots__ = ("_arena", "_bounds", "_lock", "_trees", "schema")
 
-    def __init__(self, schema: RelationSchema, arena: Arena, trees: dict[Order, Tree]):
+    def __init__(self, schema: RelationSchema, arena: Arena, trees: dict[Order, Tree], bounds: list[Bounds] | None = None):
         self.schema = schema
         self._arena = arena
         self._trees = trees
+        self._bounds = bounds
         self._lock = threading.Lock()
 
     @staticmethod
@@ -79,6 +81,15 @@ class RelationVersion:
         """The key orders that exist now, the identity first."""
         return tuple(self._trees)
 
+    def bounds(self) -> list[Bounds]:
+        """For each column two codes that all its codes lie between; no rows have none. O(n) at first, then carried along by changes.
+
+        Deletions do not narrow them.
+        """
+        if self._bounds is None and self.count:
+            self._bounds = [(int(column.min()), int(column.max())) for column in self.columns()]
+        return self._bounds if self._bounds is not None and self.count else []
+
     def memory(self) -> dict[Order, int]:
         """Bytes of the rows in each key order, without the pages' free room, which the arena's figures include."""
         return {order: 8 * len(tree) * len(order) for order, tree in self._trees.items()}
@@ -96,11 +107,11 @@ class RelationVersion:
             rows = union(difference(self.columns(), delta.erases), delta.inserts)
             return RelationVersion(self.schema, self._arena, {_identity(self.schema): _build(self._arena, rows)})
         trees = {order: _moved(tree, delta.reordered(order)) for order, tree in self._trees.items()}
-        return RelationVersion(self.schema, self._arena, trees)
+        return RelationVersion(self.schema, self._arena, trees, _widened(self._bounds, delta.inserts))
 
     def renamed(self, schema: RelationSchema) -> RelationVersion:
         """The same rows and trees under another schema of the same columns. O(1)."""
-        return RelationVersion(schema, self._arena, self._trees)
+        return RelationVersion(schema, self._arena, self._trees, self._bounds)
 
     def difference(self, old: RelationVersion) -> Delta:
         """The net change from `old` to this version. O(δ log n) when one came from the other, as shared pages are skipped."""
@@ -108,6 +119,13 @@ class RelationVersion:
             return Delta.empty(self.schema.arity)
         inserts, erases = self.identity.diff(old.identity)
         return Delta(inserts, erases)
+
+
+def _widened(bounds: list[Bounds] | None, inserts: Columns) -> list[Bounds] | None:
+    if bounds is None or not len(inserts[0]):
+        return bounds
+    ends = ((int(column.min()), int(column.max())) for column in inserts)
+    return [(min(low, least), max(high, most)) for (low, high), (least, most) in zip(bounds, ends, strict=True)]
 
 
 def key_and_rest(schema: RelationSchema) -> tuple[Order, Order]:
