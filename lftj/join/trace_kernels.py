@@ -114,12 +114,21 @@ def touch(plan, state, log, channel, low, high):
     store(state, at + INTERVAL_HIGH, high)
 
 
-@inlined
+@compiled
 def touch_part(memory, plan, state, log, part, low, inside):
-    """As `touch`, from `low` to where the part stands, or to +∞ when it is not inside its range any more."""
+    """As `touch`, from `low` to where the part stands, or to +∞ when it is not inside its range any more; the value where it stands."""
+    high = part_value(memory, plan, state, part) if inside else HIGHEST
     channel = load(plan, part_record(plan, part) + PART_CHANNEL)
     if channel >= 0:
-        touch(plan, state, log, channel, low, part_value(memory, plan, state, part) if inside else HIGHEST)
+        touch(plan, state, log, channel, low, high)
+    return high
+
+
+@compiled
+def seek_logged(memory, plan, state, log, part, value):
+    """As `seek_part`: whether there is such a value, and which."""
+    inside = seek_part(memory, plan, state, part, value)
+    return inside, touch_part(memory, plan, state, log, part, value, inside)
 
 
 @compiled
@@ -165,11 +174,9 @@ def search_logged(memory, plan, state, log, first, last, leader):
         if log_is_full(plan, state):
             return NO_ROOM, 0
         part = first if part + 1 == last else part + 1
-        inside = seek_part(memory, plan, state, part, value)
-        touch_part(memory, plan, state, log, part, value, inside)
+        inside, found = seek_logged(memory, plan, state, log, part, value)
         if not inside:
             return MISSED, 0
-        found = part_value(memory, plan, state, part)
         if found == value:
             agreeing += 1
         else:
@@ -182,9 +189,8 @@ def search_logged(memory, plan, state, log, first, last, leader):
 def meet_logged(memory, plan, state, log, first, last, value):
     """As `meet`."""
     for part in range(first, last):
-        inside = seek_part(memory, plan, state, part, value)
-        touch_part(memory, plan, state, log, part, value, inside)
-        if not inside or part_value(memory, plan, state, part) != value:
+        inside, found = seek_logged(memory, plan, state, log, part, value)
+        if not inside or found != value:
             return False
     return True
 

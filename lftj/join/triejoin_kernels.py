@@ -20,6 +20,7 @@ from lftj.join.layout_kernels import (
     CACHE_READY,
     CACHE_WORK,
     CAPACITY,
+    CHANNELS,
     CODE_TABLE,
     DEPTH,
     DONE,
@@ -121,12 +122,27 @@ def passes(memory, plan, state, depth, offsets, text, log):
 
 @compiled
 def emit_proofs(plan, state, out):
-    """One output row for the present binding, with its number of proofs."""
+    """One output row for the present binding, with its number of proofs; False when there is no room for it."""
     row = load(state, ROWS)
+    if row == load(state, CAPACITY):
+        return False
     write_bindings(plan, state, out, row)
     store(out, load(plan, OUTPUTS) * load(state, CAPACITY) + row, load(state, PROOFS) if load(plan, SHORT_CIRCUIT) == 0 else 1)
     store(state, ROWS, row + 1)
     store(state, PROOFS, 0)
+    return True
+
+
+@inlined
+def prove(plan, state, log, depth):
+    """Count a proof; the level to go on at, which under SHORT_CIRCUIT is the last one before EMIT_LEVEL."""
+    store(state, PROOFS, load(state, PROOFS) + 1)
+    emit_level = load(plan, EMIT_LEVEL)
+    if load(plan, SHORT_CIRCUIT) != 1 or emit_level > depth:
+        return depth
+    if load(plan, CHANNELS) > 0:
+        leave_levels(plan, state, log, emit_level, depth)
+    return emit_level - 1
 
 
 @inlined
@@ -152,11 +168,14 @@ def take_last_level(memory, plan, state, phase, cache, out):
 
 @compiled
 def run(memory, plan, state, offsets, text, cache, out, log):
-    """Go on from where `state` is until done, full, paused or failed; see the module."""
+    """Go on from where `state` is until done, full, paused or failed; see the module.
+
+    One loop, and a long one: its state is two local variables, which a split would have to pass through memory at each turn.
+    """
     open_roots(plan, state)
     levels = load(plan, LEVELS)
     emit_level = load(plan, EMIT_LEVEL)
-    log_from = load(plan, LOG_FROM)
+    logging = load(plan, CHANNELS) > 0
     depth = load(state, DEPTH)
     phase = load(state, PHASE)
     status = DONE
@@ -164,11 +183,9 @@ def run(memory, plan, state, offsets, text, cache, out, log):
         if load(state, STEPS) >= load(state, BUDGET):
             status = PAUSED
             break
-        if phase == ADVANCE and depth == emit_level - 1 and load(state, PROOFS) > 0:
-            if load(state, ROWS) == load(state, CAPACITY):
-                status = FULL
-                break
-            emit_proofs(plan, state, out)
+        if phase == ADVANCE and depth == emit_level - 1 and load(state, PROOFS) > 0 and not emit_proofs(plan, state, out):
+            status = FULL
+            break
         if load(state, DOUBT) != 0:
             settle_doubt(state, depth, phase)
         if depth == levels - 1 and load(state, DOUBT) == 0:
@@ -186,12 +203,12 @@ def run(memory, plan, state, offsets, text, cache, out, log):
             store(state, CACHE_WORK, 0)
         before = load(state, STEPS)
         found = find(memory, plan, state, depth, phase, offsets, text, log)
+        if depth == levels - 1:
+            store(state, CACHE_WORK, load(state, CACHE_WORK) + load(state, STEPS) - before)
         if found == NO_ROOM:
             phase = load(state, PHASE)
             status = LOG_FULL
             break
-        if depth == levels - 1:
-            store(state, CACHE_WORK, load(state, CACHE_WORK) + load(state, STEPS) - before)
         if found == FOUND and not passes(memory, plan, state, depth, offsets, text, log):
             phase = ADVANCE
             if load(state, FAILURE) == 0:
@@ -200,7 +217,7 @@ def run(memory, plan, state, offsets, text, cache, out, log):
             status = FAILED
             break
         if found == MISSED:
-            if depth >= log_from:
+            if logging:
                 leave_levels(plan, state, log, depth, depth)
             depth -= 1
             phase = ADVANCE
@@ -212,16 +229,10 @@ def run(memory, plan, state, offsets, text, cache, out, log):
             status = FAILED
             break
         else:
-            store(state, PROOFS, load(state, PROOFS) + 1)
+            depth = prove(plan, state, log, depth)
             phase = ADVANCE
-            if load(plan, SHORT_CIRCUIT) == 1 and emit_level <= depth:
-                if log_from < levels:
-                    leave_levels(plan, state, log, emit_level, depth)
-                depth = emit_level - 1
     store(state, DEPTH, depth)
     store(state, PHASE, phase)
-    if depth < 0 and emit_level == 0 and load(state, PROOFS) > 0:
-        if load(state, ROWS) == load(state, CAPACITY):
-            return FULL
-        emit_proofs(plan, state, out)
+    if depth < 0 and emit_level == 0 and load(state, PROOFS) > 0 and not emit_proofs(plan, state, out):
+        return FULL
     return status

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from lftj.join.plan import Level, RulePlan
 from lftj.program.normal_form import Apply, Expression, Ref, Value
@@ -127,68 +128,61 @@ class SlowTriejoin:
                 return False
         return True
 
-    def candidates(self, depth: int):
+    def candidates(self, depth: int) -> Iterator[int]:
         """The values that all parts of a level have, as a leapfrog search finds them: nothing is looked at before it is asked for."""
         parts = self.parts(depth)
-        lists = [self.values(part) for part in parts]
         leader = next((i for i, part in enumerate(parts) if part not in self.logged), 0)
+        iterators = Iterators([self.values(part) for part in parts], lambda i, low, high: self.touch("atom", *parts[i], low, high, depth))
         computed = self.plan.levels[depth].value
         known = None if computed is None else self.value_of(computed)
-
-        def touch(i: int, low: int, high: int) -> None:
-            self.touch("atom", *parts[i], low, high, depth)
-
-        def landing(i: int, value: int) -> int | None:
-            return next((v for v in lists[i] if v >= value), None)
-
-        if computed is not None and [] in lists:
-            touch(lists.index([]), LOWEST, HIGHEST)
+        if computed is not None and not iterators.open(logged=False):
             return
         if known is not None:
-            yield from self.meeting(known, len(parts), touch, landing)
-            return
-        if not parts:
+            if all(iterators.seek(i, known) == known for i in range(len(parts))):
+                yield known
+        elif not parts:
             self.unknown.add(depth)
             yield 0
-            return
-        for i, values in enumerate(lists):
-            if not values or parts[leader] in self.logged:
-                touch(i, LOWEST, values[0] if values else HIGHEST)
+        elif iterators.open(logged=parts[leader] in self.logged):
+            yield from iterators.search(leader)
+
+
+@dataclass
+class Iterators:
+    """The values of the parts of one level, and whom to tell what was asked of them: (part, low, high)."""
+
+    values: list[list[int]]
+    touch: Callable[[int, int, int], None]
+
+    def open(self, *, logged: bool) -> bool:
+        """False when a part is empty, which is told in any case."""
+        for i, values in enumerate(self.values):
+            if logged or not values:
+                self.touch(i, LOWEST, values[0] if values else HIGHEST)
             if not values:
-                return
-        value: int | None = lists[leader][0]
+                return False
+        return True
+
+    def seek(self, part: int, value: int, beyond: int = 0) -> int | None:
+        """The least value of a part from `value` on, or `beyond` it."""
+        found = next((v for v in self.values[part] if v >= value + beyond), None)
+        self.touch(part, value, HIGHEST if found is None else found)
+        return found
+
+    def search(self, leader: int) -> Iterator[int]:
+        """All shared values: after each, the leader goes on."""
+        value: int | None = self.values[leader][0]
         while value is not None:
-            value = leapfrog(value, leader, len(parts), touch, landing)
-            if value is None:
-                return
+            agreeing, part = 1, leader
+            while agreeing < len(self.values):
+                part = (part + 1) % len(self.values)
+                found = self.seek(part, value)
+                if found is None:
+                    return
+                agreeing = agreeing + 1 if found == value else 1
+                value = found
             yield value
-            following = next((v for v in lists[leader] if v > value), None)
-            touch(leader, value, HIGHEST if following is None else following)
-            value = following
-
-    def meeting(self, value: int, parts: int, touch: Callable[[int, int, int], None], landing: Callable[[int, int], int | None]):
-        for i in range(parts):
-            found = landing(i, value)
-            touch(i, value, HIGHEST if found is None else found)
-            if found != value:
-                return
-        yield value
-
-
-def leapfrog(
-    value: int, leader: int, parts: int, touch: Callable[[int, int, int], None], landing: Callable[[int, int], int | None]
-) -> int | None:
-    """The least value from here on that all parts have; the part at `leader` stands at `value`."""
-    agreeing, part = 1, leader
-    while agreeing < parts:
-        part = (part + 1) % parts
-        found = landing(part, value)
-        touch(part, value, HIGHEST if found is None else found)
-        if found is None:
-            return None
-        agreeing = agreeing + 1 if found == value else 1
-        value = found
-    return value
+            value = self.seek(leader, value, beyond=1)
 
 
 def expressions(levels: Sequence[Level]) -> list[Expression]:
