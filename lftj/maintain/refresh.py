@@ -12,12 +12,9 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from lftj.errors import ValueRangeError
 from lftj.heads.function import check_function_delta
 from lftj.join.context import AllowanceSpentError, Context
-from lftj.join.evaluate import Columns
 from lftj.maintain.establish import establish
 from lftj.maintain.full import derive
 from lftj.maintain.rule_state import RelationState
@@ -31,7 +28,7 @@ from lftj.storage.database import Database, base_name
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion, key_and_rest
 from lftj.types import decode_scalar
-from scantree.rows import difference, union
+from scantree.rows import union
 
 _ALWAYS = 20_000  # kernel steps that an update may take in any case: less than a millisecond
 
@@ -164,13 +161,13 @@ class _Refresher:
         if works:
             works[0].steps += spent
         self.works += works
-        return _change(self.versions[schema.name], rows)
+        return self.versions[schema.name].change_to(rows)
 
     def _derived(self, schema: RelationSchema, rules: tuple[NormalRule | FunctorRule, ...]) -> Delta:
         """Full evaluation that keeps nothing."""
         rows = derive(schema, rules, self.versions, self.context)
         base = base_name(schema.name)
-        return _change(self.versions[schema.name], union(rows, self.versions[base].columns()) if base in self.versions else rows)
+        return self.versions[schema.name].change_to(union(rows, self.versions[base].columns()) if base in self.versions else rows)
 
 
 def check_functional(schema: RelationSchema, version: RelationVersion, delta: Delta, context: Context) -> None:
@@ -186,10 +183,3 @@ def check_functional(schema: RelationSchema, version: RelationVersion, delta: De
         return tuple(values[i] for i in range(schema.arity))
 
     check_function_delta(schema, version, delta, decode=decode)
-
-
-def _change(old: RelationVersion, rows: Columns) -> Delta:
-    if not old.count:
-        return Delta(rows, [np.empty(0, np.int64) for _ in rows])
-    before = old.columns()
-    return Delta(difference(rows, before), difference(before, rows))

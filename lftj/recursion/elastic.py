@@ -14,8 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from lftj.errors import ValueRangeError
 from lftj.join.context import AllowanceSpentError, Context
 from lftj.join.evaluate import Columns
@@ -27,8 +25,6 @@ from lftj.recursion.elastic_update import ElasticUpdate
 from lftj.recursion.stratum_state import StratumState
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta
-from lftj.storage.relation import RelationVersion
-from scantree.rows import difference
 
 ALWAYS = 1_000_000
 """What an update may cost in any case (see `effort`): some milliseconds."""
@@ -158,11 +154,4 @@ def _rows_alone(
 
 
 def _net(rows: Mapping[str, Columns], versions: Versions) -> dict[str, Delta]:
-    return {name: _change(versions[name], columns) for name, columns in rows.items()}
-
-
-def _change(old: RelationVersion, rows: Columns) -> Delta:
-    if not old.count:
-        return Delta(rows, [np.empty(0, np.int64) for _ in rows])
-    before = old.columns()
-    return Delta(difference(rows, before), difference(before, rows))
+    return {name: versions[name].change_to(columns) for name, columns in rows.items()}

@@ -113,6 +113,13 @@ class RelationVersion:
         """The same rows and trees under another schema of the same columns. O(1)."""
         return RelationVersion(schema, self._arena, self._trees, self._bounds)
 
+    def change_to(self, rows: Columns) -> Delta:
+        """The net change from this version to these rows, sorted and distinct. O(n + m)."""
+        if not self.count:
+            return Delta(rows, [column[:0] for column in rows])
+        before = self.columns()
+        return Delta(difference(rows, before), difference(before, rows))
+
     def difference(self, old: RelationVersion) -> Delta:
         """The net change from `old` to this version. O(δ log n) when one came from the other, as shared pages are skipped."""
         if self.identity is old.identity:

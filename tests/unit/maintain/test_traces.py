@@ -1,0 +1,85 @@
+"""Rules that are kept up to date by their traces: what changes cost, what is kept, and what a budget does."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import lftj
+
+RULES = """
+.decl a(x: number, y: number)
+.decl b(y: number, z: number)
+.decl p(x: number)
+p(x) :- a(x, y), b(y, z).
+"""
+
+
+def crowded(**options: int) -> lftj.Workspace:
+    """A view in which each row has many proofs: 60 x, 40 y each, 50 z each."""
+    workspace = lftj.connect(**options)  # pyright: ignore[reportArgumentType]
+    workspace.add_rules(RULES.replace("p(x) :- a(x, y), b(y, z).", ""))
+    workspace.load("a", [(x, y) for x in range(60) for y in range(40)])
+    workspace.load("b", [(y, z) for y in range(40) for z in range(50)])
+    workspace.add_rules("p(x) :- a(x, y), b(y, z).")
+    return workspace
+
+
+def work(workspace: lftj.Workspace) -> dict[str, object]:
+    """The only row of the last commit's profile."""
+    (row,) = workspace.profile(last=1).to_dict("records")
+    return row
+
+
+def test_a_head_with_many_proofs_is_traced_and_searched_for_one():
+    workspace = crowded()
+    assert "to the first proof" in str(workspace.plan(workspace.rules[-1]))
+    assert work(workspace)["assignments"] == 60
+    assert work(workspace)["steps"] < 60 * 40
+
+
+def test_without_a_budget_every_proof_is_counted():
+    workspace = crowded(trace_budget=0)
+    assert "delta queries" in str(workspace.plan(workspace.rules[-1]))
+    assert work(workspace)["assignments"] == 60 * 40 * 50
+
+
+def test_a_change_that_no_search_looked_at_evaluates_nothing():
+    workspace = crowded()
+    with workspace.transaction() as tx:
+        tx.delete("b", [(30, 7), (39, 49)])
+    row = work(workspace)
+    assert (row["strategy"], row["regions"], row["assignments"], row["head_changes"]) == ("update", 0, 0, 0)
+    assert row["stabs"] > 0
+
+
+def test_losing_the_first_proof_finds_another_or_none():
+    workspace = crowded()
+    with workspace.transaction() as tx:
+        tx.delete("b", [(0, 0)])
+    assert work(workspace)["regions"] > 0
+    assert len(workspace["p"].fetchall()) == 60
+    with workspace.transaction() as tx:
+        tx.delete("a", [(5, y) for y in range(40)])
+    assert sorted(set(range(60)) - {x for (x,) in workspace["p"].fetchall()}) == [5]
+    assert workspace.verify() == []
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_indices_that_outgrow_their_budget_become_coarser_and_answers_stay(seed):
+    chooser = random.Random(seed)
+    workspace = crowded(trace_budget=20_000)
+    granularities = set()
+    for _ in range(40):
+        with workspace.transaction() as tx:
+            for _ in range(30):
+                tx.insert("a", [(chooser.randrange(2000), chooser.randrange(60))])
+                tx.delete("b", [(chooser.randrange(10), chooser.randrange(50))])
+                tx.insert("b", [(chooser.randrange(60), chooser.randrange(50))])
+        indices = [row for row in workspace.memory() if row[1].startswith("(index")]
+        granularities |= {row[1].rsplit(", ", 1)[1] for row in indices}
+        assert sum(row[3] for row in indices) <= 20_000 or all("projected(0)" in row[1] for row in indices)
+        assert workspace.verify() == []
+    assert len(granularities) > 1, "nothing became coarser"
+    assert "outgrew their budget" in str(workspace.plan(workspace.rules[-1]))
