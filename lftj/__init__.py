@@ -92,6 +92,7 @@ if TYPE_CHECKING:
     from lftj.types import decimal as decimal
     from lftj.verify import Discrepancy as Discrepancy
     from lftj.workspace import Workspace as Workspace
+    from partition.executor import ThreadExecutor as ThreadExecutor
 
 _NAMES = {
     "connection": "connect",
@@ -111,7 +112,8 @@ _NAMES = {
     "verify": "Discrepancy",
     "workspace": "Workspace",
 }
-_HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
+_HOME = {name: f"lftj.{module}" for module, names in _NAMES.items() for name in names.split()}
+_HOME["ThreadExecutor"] = "partition.executor"
 
 __all__ = sorted(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]
 
@@ -119,7 +121,7 @@ __all__ = sorted(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]
 def __getattr__(name: str) -> Any:
     if (module := _HOME.get(name)) is None:
         raise AttributeError(f"module 'lftj' has no attribute {name!r}")
-    found = getattr(import_module(f"lftj.{module}"), name)
+    found = getattr(import_module(module), name)
     globals()[name] = found
     return found
 

@@ -31,6 +31,7 @@ from lftj.storage.delta import Columns, Delta
 from lftj.subscription import Subscriptions
 from lftj.types import INT
 from lftj.writer import WriterLock
+from partition.executor import ThreadExecutor
 from scantree import Arena
 
 CHANGE_COLUMNS = (("__diff__", INT), ("__version__", INT))
@@ -48,6 +49,7 @@ class Engine:
         progress: Callable[[str], None] | None,
         fraction: float = 0.2,
         trace_budget: int = 1 << 28,
+        threads: ThreadExecutor | None = None,
     ):
         self.arena = Arena()
         self.dictionary = Dictionary()
@@ -60,6 +62,7 @@ class Engine:
         self.plans: dict[Any, tuple[list[int], Any]] = {}
         self.fraction = fraction
         self.trace_budget = trace_budget
+        self.threads = threads
         self.trace_override: TraceOverride | None = None
         self.history: deque[tuple[int, list[RuleWork]]] = deque(maxlen=REMEMBERED)
         self.orders: dict[int, tuple[str, ...]] = {}
@@ -82,6 +85,7 @@ class Engine:
             trace_budget=self.trace_budget,
             traced=self._traced,
             trace_override=self.trace_override,
+            threads=self.threads,
             caches=self.caches,
             plans=self.plans,
         )

@@ -43,8 +43,20 @@ class TraceLog:
     """
 
     def __init__(self, channels: Sequence[tuple[Position, Granularity]]) -> None:
+        self._asked = channels
         self._channels = [_Channel(position, granularity) for position, granularity in channels]
         self.records = 0
+
+    def fresh(self) -> TraceLog:
+        """An empty log of the same positions, for one part of a run. Parts may be logged at the same time, each into its own."""
+        return TraceLog(self._asked)
+
+    def absorb(self, part: TraceLog) -> None:
+        """Take what the log of a part holds."""
+        self.records += part.records
+        for channel, other in zip(self._channels, part._channels, strict=True):
+            if other.pieces:
+                channel.keep(other.merged())
 
     def __call__(self, records: np.ndarray) -> None:
         """Take the records of a buffer, an array of shape (levels + 3) × n. They are copied."""
@@ -76,7 +88,11 @@ class _Channel:
         self._settled = 0
 
     def take(self, columns: Columns) -> None:
-        self.pieces.append(cut(columns, len(self.position.alpha), self.granularity))
+        self.keep(cut(columns, len(self.position.alpha), self.granularity))
+
+    def keep(self, columns: Columns) -> None:
+        """Take intervals that are cut already."""
+        self.pieces.append(columns)
         self._rows += len(columns[0])
         if self._rows > max(_PENDING, 2 * self._settled):
             self.pieces = [consolidated(self.merged(), len(self.position.alpha), self.granularity)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 
 import numpy as np
 
@@ -11,8 +12,9 @@ from lftj.join import layout_kernels as at
 from lftj.join.expression_code import ExpressionCode, may_fail
 from lftj.join.plan import RulePlan
 from lftj.join.trace import NOTHING, Channel, Logged, number_channels
-from lftj.program.normal_form import Apply, Ref
+from lftj.program.normal_form import Apply, Ref, Value
 from lftj.storage.relation import RelationVersion
+from lftj.types import encode_scalar
 from scantree import Tree
 
 _ROOM_FOR_STACK = 64
@@ -23,7 +25,8 @@ class Assembly:
 
     def __init__(self, plan: RulePlan, relations: Mapping[str, RelationVersion], dictionary: Dictionary, logged: Logged = NOTHING):
         self.plan = plan
-        self._trees: list[Tree] = [relations[atom.relation].tree(atom.order) for atom in plan.atoms]
+        self.dictionary = dictionary
+        self.trees: list[Tree] = [relations[atom.relation].tree(atom.order) for atom in plan.atoms]
         self._probe_trees: list[Tree] = [relations[probe.relation].tree(probe.order) for probe in plan.probes]
         self._code = ExpressionCode(plan, dictionary)
         self._parts = self._number_parts()
@@ -31,7 +34,7 @@ class Assembly:
         self.channels: list[Channel] = [channel for channels in self._channels for channel in channels]
         self._number = {(channel.kind, channel.atom, channel.column): i for i, channel in enumerate(self.channels)}
         self._log_from = logged.log_from if self.channels else len(plan.levels)
-        self.empty = any(len(tree) == 0 for tree in self._trees)
+        self.empty = any(len(tree) == 0 for tree in self.trees)
         self.words = self._assemble()
 
     def _number_parts(self) -> list[list[tuple[int, int]]]:
@@ -52,6 +55,16 @@ class Assembly:
         """The numbers of an atom's parts."""
         return [i for i, (owner, _) in enumerate(part for parts in self._parts for part in parts) if owner == atom]
 
+    def constants_of(self, atom: int) -> tuple[int, ...]:
+        """The codes of the constants that an atom's key order begins with."""
+        codes: list[int] = []
+        for level in self.plan.atoms[atom].levels:
+            value = self.plan.levels[level].value
+            if not isinstance(value, Value):
+                break
+            codes.append(encode_scalar(value.type, value.value, self.dictionary))
+        return tuple(codes)
+
     # ── the plan's words ──────────────────────────────────────────────────────────────────────────────────────────────
     def _assemble(self) -> np.ndarray:
         plan = self.plan
@@ -59,7 +72,7 @@ class Assembly:
         levels, filters = self._level_records()
         parts: list[int] = []
         for atom, column in number:
-            tree = self._trees[atom]
+            tree = self.trees[atom]
             parts += [tree.root, tree.height, column, number.get((atom, column + 1), -1), self._number.get(("atom", atom, column), -1)]
         probes, arguments = self._probe_records()
         channels = [word for channel in self.channels for word in (channel.mode, channel.level)]
@@ -121,6 +134,13 @@ class Assembly:
             constant = int(not any(isinstance(argument, Ref) for argument in probe.args))
             records += [tree.root, tree.height, first, len(arguments) // at.ARGUMENT_RECORD, channels.get(number, -1), constant]
         return records, arguments
+
+    @cached_property
+    def words_of_parts(self) -> np.ndarray:
+        """The plan for runs that read a part only: the kernel opens no roots, their ranges are those that the state begins with."""
+        words = self.words.copy()
+        words[at.PARTS] = 0
+        return words
 
     # ── the state ─────────────────────────────────────────────────────────────────────────────────────────────────────
     def fresh_state(self) -> np.ndarray:

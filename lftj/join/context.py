@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -12,6 +12,8 @@ import numpy as np
 from lftj.dictionary import Dictionary
 from lftj.errors import LimitError
 from lftj.join.statistics import Statistics
+from partition.executor import ThreadExecutor
+from partition.split import KeyRange
 from scantree import Arena
 
 
@@ -58,6 +60,10 @@ class Context:
     """A `lftj.maintain.trace_choice.TraceOverride`, for tests and experiments; None: as planned."""
     plans: dict[Any, tuple[list[int], Any]] = field(default_factory=dict)
     """Plans made before, with the sizes of what they read: `lftj.join.evaluate.plan_rule`."""
+    threads: ThreadExecutor | None = None
+    """Who evaluates large rules in parts; None: nobody."""
+    divided: list[tuple[Sequence[KeyRange], Sequence[int]]] = field(default_factory=list)
+    """Of every evaluation that was divided: its parts, and the kernel steps that each took."""
     caches: list[Bitmap] = field(default_factory=list)
     """Bitmaps without a bit set, for the next run to use: making one costs more than a small run."""
 

@@ -11,8 +11,9 @@ import numpy as np
 from lftj.join import layout_kernels as at
 from lftj.join.assemble import Assembly
 from lftj.join.context import Context
-from lftj.join.evaluate import SLICE, Columns, Relations, borrow_cache, evaluation_failure, return_cache
+from lftj.join.evaluate import Columns, Relations
 from lftj.join.plan import RulePlan
+from lftj.join.run import SLICE, borrow_cache, evaluation_failure, return_cache
 from lftj.join.trace import NOTHING, LogBuffer, Logged, Sink
 from lftj.join.triejoin_kernels import run
 from scantree import Tree

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from lftj.join.context import Context
-from lftj.join.evaluate import SLICE, Columns, Relations
+from lftj.join.evaluate import Columns, Relations
+from lftj.join.run import SLICE
 from lftj.maintain.full import projected
 from lftj.program.normal_form import NormalRule, Ref
 from lftj.recursion.counted_walk_kernels import Counted, Marks, Weights, counted_walk

@@ -11,7 +11,7 @@ import pytest
 
 from lftj.dictionary import Dictionary
 from lftj.errors import LimitError
-from lftj.join import evaluate as running
+from lftj.join import run as running
 from lftj.join.context import Context
 from lftj.join.evaluate import evaluate
 from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RelationSchema, RuleVariable

@@ -11,7 +11,7 @@ import pytest
 
 from lftj.dictionary import Dictionary
 from lftj.errors import ValueRangeError
-from lftj.join import evaluate as running
+from lftj.join import run as running
 from lftj.join.assemble import Assembly
 from lftj.join.context import Context
 from lftj.join.evaluate import chunks

@@ -1,0 +1,191 @@
+"""The parts of one evaluation on several threads, their rows and records in the order of the parts.
+
+Kernels release the GIL, and while they run they only read: trees exist before, each part has a state, buffers and a bitmap of its own. What
+parts spend is counted part by part and accounted for by the thread that waits for them, which also sees to limits and interrupts; when it
+raises, parts stop at the end of their slice. A failure inside a part is raised when its turn comes, so it is the one that a single run
+would have met first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from threading import Event
+from typing import Any, Protocol, cast
+
+import numpy as np
+
+from lftj.join import layout_kernels as at
+from lftj.join.context import Context
+from lftj.join.division import Division, leading_levels
+from lftj.join.plan import RulePlan
+from lftj.join.run import Run, evaluation_failure
+from lftj.join.trace import Sink
+from partition.split import KeyRange
+
+Compact = Callable[[np.ndarray], np.ndarray]
+"""From rows of shape (outputs + 1) × n to fewer that mean the same; may be called on any thread, and more than once for the same rows."""
+
+SLICE = 4_000_000
+"""Kernel steps of a part between two looks at whether it should stop."""
+
+_COMPACT = 1_000_000  # rows gathered in a part before they are made fewer
+
+
+class _StoppedError(Exception):
+    """Another part failed or the caller gave up. Never seen by anybody: the reason is raised instead."""
+
+
+class PartedSink(Protocol):
+    """A sink that takes the records of parts which are logged at the same time."""
+
+    def __call__(self, records: np.ndarray, /) -> None: ...
+
+    def fresh(self) -> PartedSink:
+        """An empty sink for the records of one part."""
+        ...
+
+    def absorb(self, part: Any, /) -> None:
+        """Take what such a sink was given."""
+        ...
+
+
+class Parts:
+    """The parts of one evaluation: what is left of the run that was cut, and the ranges behind the cut."""
+
+    def __init__(
+        self, division: Division, run: Run, ranges: Sequence[KeyRange], context: Context, log: PartedSink | None, compact: Compact | None
+    ):
+        """`ranges` as `Division.cut` gives them, the first that of `run`."""
+        self.ranges = ranges
+        self._division = division
+        self._run = run
+        self._context = context
+        self._log = log
+        self._compact = compact
+        self._stop = Event()
+        self._steps = [0] * len(ranges)
+        self._spent = 0
+        self._idle: list[Run] = []
+
+    def rows(self) -> Iterator[np.ndarray]:
+        """The rows of the parts, in order, as `chunks` gives them."""
+        plan = self._division.assembly.plan
+        shared = plan.emit_level <= self._division.leading + 1 and self._compact is None
+        yield from _without_seams(self._found()) if shared else self._found()
+
+    def _found(self) -> Iterator[np.ndarray]:
+        threads = self._context.threads
+        assert threads is not None
+        for rows, log in threads.map(self._do, range(len(self.ranges)), stop=self._stop, meanwhile=self._account):
+            if self._log is not None and log is not None:
+                self._log.absorb(log)
+            if rows.shape[1]:
+                yield rows
+        self._account()
+        self._context.divided.append((self.ranges, self._steps))
+        for run in self._idle:
+            run.close()
+
+    def _account(self) -> None:
+        """Tell the context what was spent since the last time."""
+        total = sum(self._steps)
+        spent, self._spent = total - self._spent, total
+        allowance = self._context.allowance
+        # beyond what is allowed nothing is counted, so that it does not depend on chance when the parts are stopped
+        self._context.spend(spent if allowance is None else min(spent, allowance + 1))
+
+    def _do(self, number: int) -> tuple[np.ndarray, PartedSink | None]:
+        """One part, on any thread: its rows, and its log if there is one."""
+        run = self._run if number == 0 else self._begun(self.ranges[number])
+        log = None if self._log is None else self._log.fresh()
+        sink = None if log is None else self._division.within(self.ranges[number], log)
+        pieces = _Pieces(self._compact)
+        while run.status != at.DONE:
+            if self._stop.is_set():
+                raise _StoppedError
+            self._steps[number] += run.go(SLICE)
+            if run.status == at.FAILED:
+                raise evaluation_failure(self._division.assembly.plan, run.state, self._context)
+            run.hand_over(sink)
+            if run.complete_rows:
+                pieces.add(run.rows())
+                run.make_room()
+        run.unset_bitmap()
+        rows = pieces.all(run.rows())
+        self._idle.append(run)
+        return rows, log
+
+    def _begun(self, part: KeyRange) -> Run:
+        """A run at the beginning of a part, with the buffers of one that went to its end if there is any."""
+        try:
+            run = self._idle.pop()
+        except IndexError:
+            run = Run(self._division.assembly, self._context)
+        run.begin(self._division.state(part))
+        return run
+
+
+class _Pieces:
+    """The rows of one part as they come."""
+
+    def __init__(self, compact: Compact | None):
+        self._compact = compact
+        self._pieces: list[np.ndarray] = []
+        self._gathered = 0
+        self._enough = _COMPACT
+
+    def add(self, rows: np.ndarray) -> None:
+        """Take rows, which are copied."""
+        self._pieces.append(rows.copy())
+        self._gathered += rows.shape[1]
+        if self._compact is not None and self._gathered > self._enough:
+            self._pieces = [self._compact(np.concatenate(self._pieces, axis=1))]
+            self._gathered = self._pieces[0].shape[1]
+            self._enough = max(_COMPACT, 2 * self._gathered)
+
+    def all(self, none: np.ndarray) -> np.ndarray:
+        """All rows; `none` is an array of no rows."""
+        if not self._pieces:
+            return none.copy()
+        rows = self._pieces[0] if len(self._pieces) == 1 else np.concatenate(self._pieces, axis=1)
+        return rows if self._compact is None else self._compact(rows)
+
+
+def _without_seams(parts: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
+    """The same with one row where a binding was shared by parts side by side: its proofs added up."""
+    waiting: np.ndarray | None = None
+    for rows in parts:
+        if waiting is not None:
+            if np.array_equal(waiting[:-1, -1], rows[:-1, 0]):
+                rows[-1, 0] += waiting[-1, -1]
+                waiting = waiting[:, :-1]
+            if waiting.shape[1]:
+                yield waiting
+        waiting = rows
+    if waiting is not None:
+        yield waiting
+
+
+def patience_with(plan: RulePlan, context: Context, log: Sink | None) -> int | None:
+    """How many kernel steps an evaluation takes before it is divided; None when it never is."""
+    threads = context.threads
+    if threads is None or threads.workers == 1 or (log is not None and not hasattr(log, "fresh")):
+        return None
+    levels = leading_levels(plan)
+    if levels is None or levels[0] + 1 == len(plan.levels) or (not plan.count and plan.emit_level <= levels[0]):
+        return None
+    return max(1, threads.patience)
+
+
+def parts_of(run: Run, context: Context, log: Sink | None, compact: Compact | None) -> Parts | None:
+    """Divide what is left of a run; None when there is not much, or the run stands where it cannot be cut."""
+    levels = leading_levels(run.assembly.plan)
+    assert levels is not None
+    assert context.threads is not None
+    division = Division(run.assembly, context.threads.parts, *levels)
+    if not division.worthwhile(run, context.threads.patience):
+        return None
+    ranges = division.cut(run)
+    if not ranges:
+        return None
+    return Parts(division, run, ranges, context, cast("PartedSink | None", log), compact)

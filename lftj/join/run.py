@@ -1,0 +1,138 @@
+"""One run of the kernel: what it works with, and going on with it a slice of steps at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lftj.errors import LftjError, ValueRangeError
+from lftj.join import layout_kernels as at
+from lftj.join.assemble import Assembly
+from lftj.join.bitmap_kernels import CACHE_LIST, CACHE_WORDS, clear_cache
+from lftj.join.context import Bitmap, Context
+from lftj.join.plan import RulePlan
+from lftj.join.trace import LogBuffer, Sink
+from lftj.join.triejoin_kernels import run
+from lftj.types import decode_scalar
+from scantree.jit import address
+
+SLICE = 20_000_000
+"""Kernel steps between two looks at limits and interrupts: about a tenth of a second."""
+
+_CHUNK = 1 << 16  # rows of the output buffer: small enough to stay in the processor's cache
+_RECORDS = 1 << 14  # records of the trace's buffer
+_FAILURES = {
+    at.OVERFLOW: ("an integer or float result is out of range", "E220"),
+    at.DIVISION_BY_ZERO: ("division by zero", "E221"),
+    at.NOT_A_NUMBER: ("the result is not a number", "E222"),
+}
+
+
+class Run:
+    """A state of the kernel with its buffers, over an assembly that others may run at the same time. One thread at a time may use it.
+
+    `go`, then look at `status`, `hand_over` the log, take the `rows` and `make_room`; and so on until DONE; then `close`.
+    """
+
+    def __init__(self, assembly: Assembly, context: Context):
+        self.assembly = assembly
+        self.state = assembly.fresh_state()
+        self.status = at.PAUSED
+        plan = assembly.plan
+        self._context = context
+        self._buffer = LogBuffer(len(plan.levels), len(assembly.channels), _RECORDS)
+        self._cache = borrow_cache(context)
+        self._out = np.empty((len(plan.outputs) + 1, _CHUNK), np.int64)
+        self._out[-1] = 1  # proofs; rows that are written a window at a time have one each
+        self._text = context.dictionary.flat()
+        self._addresses: list[object] = []
+        self.state[at.CAPACITY] = _CHUNK
+        self._buffer.attach(self.state)
+        self._tell(assembly.words)
+
+    def begin(self, state: np.ndarray) -> None:
+        """Take up another state of the same assembly that has not run yet: of a part."""
+        state[at.CAPACITY] = _CHUNK
+        self._buffer.attach(state)
+        self.state = state
+        self.status = at.PAUSED
+        self.keep_to_part()
+
+    def keep_to_part(self) -> None:
+        """From now on read the ranges that the state has, which may have been narrowed, not whole trees."""
+        self._tell(self.assembly.words_of_parts)
+
+    def _tell(self, words: np.ndarray) -> None:
+        arrays = (self._context.arena.memory, words, self.state, *self._text, self._cache.array, self._out.reshape(-1), self._buffer.words)
+        self._addresses = [address(array) for array in arrays]
+
+    def go(self, most: int | None = None) -> int:
+        """Go on for a slice of kernel steps, or `most`, or until a buffer is full. The number of steps that were made."""
+        before = self.steps
+        self.state[at.BUDGET] = before + self._context.slice(most or SLICE)
+        self.status = int(run(*self._addresses))
+        return self.steps - before
+
+    @property
+    def steps(self) -> int:
+        """Kernel steps so far."""
+        return int(self.state[at.STEPS])
+
+    @property
+    def complete_rows(self) -> int:
+        """How many rows there are to take. While a run is only paused they stay: a small array is not worth taking."""
+        return int(self.state[at.ROWS]) if self.status != at.PAUSED else 0
+
+    def rows(self) -> np.ndarray:
+        """The rows since the last `make_room`, as an array of shape (outputs + 1) × n that the next `go` overwrites."""
+        return self._out[:, : int(self.state[at.ROWS])]
+
+    def make_room(self) -> None:
+        """The rows were taken."""
+        self.state[at.ROWS] = 0
+
+    def hand_over(self, log: Sink | None) -> None:
+        """Give the records of the trace so far to the sink."""
+        self._buffer.hand_over(self.state, log)
+
+    def unset_bitmap(self) -> None:
+        """Leave the bitmap without a bit set, as a fresh state expects it."""
+        if self.state[at.CACHE_ROWS]:
+            clear_cache(self._cache.address, address(self.state))
+
+    def close(self) -> None:
+        """Give the bitmap back for others to use. Only a run that went to its end is closed; the others are dropped."""
+        self.unset_bitmap()
+        self._context.caches.append(self._cache)
+
+
+def borrow_cache(context: Context) -> Bitmap:
+    """A bitmap without a bit set. One whose run was broken off is not to be returned."""
+    try:
+        return context.caches.pop()
+    except IndexError:
+        words = np.zeros(CACHE_WORDS + CACHE_LIST, np.int64)
+        return Bitmap(words, address(words))
+
+
+def return_cache(context: Context, cache: Bitmap, state: np.ndarray) -> None:
+    """Clear the bitmap of a run that went to its end, and keep it for the next."""
+    if state[at.CACHE_ROWS]:
+        clear_cache(cache.address, address(state))
+    context.caches.append(cache)
+
+
+def evaluation_failure(plan: RulePlan, state: np.ndarray, context: Context) -> LftjError:
+    """What to raise after FAILED: the message names the variables' values."""
+    message, code = _FAILURES[int(state[at.FAILURE])]
+    bindings = int(state[at.BINDINGS])
+    values = []
+    for i in range(int(state[at.DEPTH]) + 1):
+        variable = plan.levels[i].variable
+        unknown = i <= at.LAST_BIT and int(state[at.UNKNOWN]) >> i & 1
+        if variable is not None and not unknown and not plan.rule.variables[variable].name.startswith("_"):
+            about = plan.rule.variables[variable]
+            values.append(f"{about.name} = {decode_scalar(about.type, int(state[bindings + i]), context.dictionary)!r}")
+    where = f" with {', '.join(values)}" if values else ""
+    remedy = "exclude such rows in the body"
+    hint = f"{remedy}, for instance with y != 0" if code == "E221" else f"use a wider type, or {remedy}"
+    return ValueRangeError(f"{message} in a rule for {plan.rule.relation!r}{where}", code=code, span=plan.rule.span, hint=hint)

@@ -1,0 +1,106 @@
+"""Who does the parts: the protocol that every executor keeps to, and the one that runs parts on threads of this process.
+
+Threads help because kernels release the GIL. An executor keeps nothing between two calls of `map`: threads are started for a call and are
+gone when it ends, in whichever way it ends, so nothing hangs, and a process that forks in between has nothing to repair.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from threading import Event
+from typing import Protocol, TypeVar
+
+Payload = TypeVar("Payload")
+Result = TypeVar("Result")
+
+LOOK = 0.02
+"""Seconds between two looks of a waiting caller at interrupts and limits."""
+_AHEAD = 4  # payloads in work or finished for each worker, beyond those whose results were taken
+
+
+class Executor(Protocol):
+    """Runs one task on many payloads. An executor beyond this process takes importable tasks and payloads that pickle."""
+
+    @property
+    def workers(self) -> int:
+        """How many payloads can be in work at the same time."""
+        ...
+
+    def map(self, task: Callable[[Payload], Result], payloads: Iterable[Payload]) -> Iterable[Result]:
+        """The results in the order of the payloads. What a task raises is raised in its place, and the other tasks are stopped."""
+        ...
+
+
+class ThreadExecutor:
+    """Runs parts on threads of this process: `lftj.connect(executor=lftj.ThreadExecutor(threads=2))`.
+
+    `threads`: how many, by default one per core that this process may use; with 1 nothing is ever split. `parts`: into how many parts an
+    evaluation is split, by default several for each thread, so that unequal ones even out. `patience`: kernel steps that an evaluation
+    takes before it is split, since splitting a small one costs more than it saves.
+    """
+
+    def __init__(self, threads: int | None = None, *, parts: int | None = None, patience: int = 1_000_000) -> None:
+        for name, value in (("threads", threads), ("parts", parts)):
+            if value is not None and value < 1:
+                raise ValueError(f"{name} is a number of at least 1, found {value!r}")
+        self.threads = threads or usable_cores()
+        self.parts = parts or max(32, 4 * self.threads)
+        self.patience = patience
+
+    @property
+    def workers(self) -> int:
+        """The number of threads."""
+        return self.threads
+
+    def __repr__(self) -> str:
+        return f"ThreadExecutor(threads={self.threads}, parts={self.parts})"
+
+    def map(
+        self,
+        task: Callable[[Payload], Result],
+        payloads: Iterable[Payload],
+        *,
+        stop: Event | None = None,
+        meanwhile: Callable[[], None] | None = None,
+    ) -> Iterator[Result]:
+        """The results in the order of the payloads, as they are asked for; the threads work a few payloads ahead of that.
+
+        `meanwhile` is called by the waiting caller some fifty times a second, and may raise. When the results end early (a task or
+        `meanwhile` raised, the caller was interrupted or lost interest), payloads that wait are dropped, `stop` is set for running tasks to
+        look at, and all threads have ended before the exception goes on.
+        """
+        stop = stop or Event()
+        left = iter(payloads)
+        if self.threads == 1:
+            yield from map(task, left)
+            return
+        running: deque[Future[Result]] = deque()
+        pool = ThreadPoolExecutor(self.threads, thread_name_prefix="part")
+        try:
+            for payload in left:
+                running.append(pool.submit(task, payload))
+                if len(running) > _AHEAD * self.threads:
+                    yield _awaited(running.popleft(), meanwhile)
+            while running:
+                yield _awaited(running.popleft(), meanwhile)
+        finally:
+            stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _awaited(future: Future[Result], meanwhile: Callable[[], None] | None) -> Result:
+    while True:
+        if meanwhile is not None:
+            meanwhile()
+        if wait((future,), timeout=LOOK).done:
+            return future.result()
+
+
+def usable_cores() -> int:
+    """How many cores this process may use, which can be fewer than the machine has."""
+    if hasattr(os, "sched_getaffinity"):
+        return max(1, len(os.sched_getaffinity(0)))
+    return os.cpu_count() or 1
