@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -26,11 +27,16 @@ def program(name: str) -> str:
     return (PROGRAMS / f"{name}.dl").read_text(encoding="utf-8")
 
 
+def connect(**options: Any) -> lftj.Workspace:
+    """A workspace that evaluates on one thread, as the peers do."""
+    return lftj.connect(executor=lftj.ThreadExecutor(threads=1), **options)
+
+
 class Engine:
     """A workspace with the two-column relation `edge`. `evaluate` is what the clock measures: one commit that adds rules."""
 
     def __init__(self, edges: Sequence[np.ndarray]):
-        self.workspace = lftj.connect()
+        self.workspace = connect()
         edge = self.workspace.relation("edge", {"x": int, "y": int})
         self.workspace.load(edge, pa.table({"x": edges[0], "y": edges[1]}))
 

@@ -14,7 +14,7 @@ import pyarrow as pa
 import lftj
 from bench.cases import CASES
 from bench.clock import once
-from bench.engine import Engine, program, rows_of, warm_up
+from bench.engine import Engine, connect, program, rows_of, warm_up
 from bench.figure import Report, require_equal
 from bench.graphs import random_forest, random_graph
 from bench.peers.duckdb import Peer
@@ -52,7 +52,7 @@ def _compare(report: Report, figure: str, edges: Sequence[np.ndarray]) -> None:
 
 def _analyse(tables: dict[str, pa.Table]) -> tuple[float, lftj.Workspace]:
     """Seconds to add the rules of the analysis to a workspace that holds its facts, and the workspace."""
-    workspace = lftj.connect()
+    workspace = connect()
     for name, table in tables.items():
         workspace.relation(name, dict.fromkeys(table.column_names, int))
         workspace.load(name, table)

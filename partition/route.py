@@ -35,9 +35,11 @@ def route(ranges: Sequence[KeyRange], leading: Keys, second: Keys | None = None)
 
 def _by_second(ranges: Sequence[KeyRange], second: Keys, first: Keys, after: Keys) -> tuple[Keys, Keys]:
     """The one part of each row among those from `first` up to `after`."""
-    first, after = first.copy(), after.copy()
-    for row in np.flatnonzero(after - first > 1):
-        lows = [_LEAST if part.second_low is None else part.second_low for part in ranges[first[row] : after[row]]]
-        first[row] += np.searchsorted(lows, second[row], side="right") - 1
-    after[:] = np.where(after > first, first + 1, after)
-    return first, after
+    first = first.copy()
+    several = after - first > 1
+    for start in np.unique(first[several]):
+        rows = np.flatnonzero(several & (first == start))
+        pieces = ranges[start : after[rows[0]]]
+        lows = [_LEAST if part.second_low is None else part.second_low for part in pieces]
+        first[rows] += np.searchsorted(lows, second[rows], side="right") - 1
+    return first, np.where(after > first, first + 1, after)

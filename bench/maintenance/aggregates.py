@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-import lftj
 from bench.clock import processor_seconds
+from bench.engine import connect
 from bench.figure import Report, require_equal
 
 # Rows of a large group, and of the whole relation.
@@ -28,7 +28,7 @@ class Groups:
     def __init__(self, rows: int, group: int, head: tuple[str, str]):
         self._rows, self._group = rows, group
         self.values = np.random.default_rng(7).permutation(rows) + rows
-        self.workspace = lftj.connect()
+        self.workspace = connect()
         self.workspace.relation("sample", {"g": int, "k": int, "v": int})
         numbers = np.arange(rows)
         self.workspace.load("sample", pa.table({"g": numbers // group, "k": numbers, "v": self.values}))

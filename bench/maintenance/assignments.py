@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 import lftj
+from bench.engine import connect
 from bench.figure import Report, require_equal
 
 RULE = ".decl F(x: number, y: number)  F(x, y) :- G(x, z), H(y, z), I(x, y, z), R(z)."
@@ -26,7 +27,7 @@ def _workspace(degrees: list[int]) -> lftj.Workspace:
     sides = [[random.choice(names, degree, replace=False) for degree in degrees] for _ in range(2)]
     z = np.repeat(np.arange(len(degrees)), degrees)
     pairs = [(np.repeat(x, len(y)), np.tile(y, len(x))) for x, y in zip(*sides, strict=True)]
-    workspace = lftj.connect()
+    workspace = connect()
     workspace.relation("R", {"z": int})
     for name in "GH":
         workspace.relation(name, {"x": int, "z": int})

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-import lftj
 from bench.clock import processor_seconds
+from bench.engine import connect
 from bench.figure import Report
 from bench.files import DataPathNeeded, delimited
 from bench.maintenance.recomputation import Recomputation, require_same_views
@@ -46,7 +46,7 @@ def ratings(data: Path | None) -> pa.Table:
 def measure(report: Report, data: Path | None) -> None:
     """Seconds of recomputing at every commit, from every fiftieth state, over the seconds of all commits. Those states are verified."""
     rows = list(zip(*(column.to_pylist() for column in ratings(data).columns), strict=True))[: COMMITS[report.size]]
-    workspace = lftj.connect()
+    workspace = connect()
     workspace.add_rules(RATING + VIEWS)
     recomputation = Recomputation(RATING, VIEWS, ["rating"])
     maintained = recomputed = 0.0

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-import lftj
 from bench.clock import processor_seconds
+from bench.engine import connect
 from bench.figure import require_equal
 from bench.maintenance.edit import Edit
 
@@ -29,7 +29,7 @@ class Graph:
     """A workspace with `edge` loaded. `options` are those of `lftj.connect`."""
 
     def __init__(self, edges: Sequence[np.ndarray], **options: Any):
-        self.workspace = lftj.connect(**options)
+        self.workspace = connect(**options)
         self.edge = self.workspace.relation("edge", {"x": int, "y": int})
         self.workspace.load(self.edge, pa.table({"x": edges[0], "y": edges[1]}))
 

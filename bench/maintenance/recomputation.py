@@ -7,6 +7,7 @@ from typing import Any
 
 import lftj
 from bench.clock import processor_seconds
+from bench.engine import connect
 from bench.figure import require_equal
 
 
@@ -27,7 +28,7 @@ class Recomputation:
         return max(0.0, self._add_rules(workspace) - self._fixed), workspace
 
     def _filled(self, tables: dict[str, Any]) -> lftj.Workspace:
-        workspace = lftj.connect()
+        workspace = connect()
         with workspace.transaction() as transaction:
             transaction.add_rules(self._declarations)
             for name, table in tables.items():

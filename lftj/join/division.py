@@ -76,16 +76,25 @@ def _narrowed(prefix: tuple[int, ...], low: int | None, high: int | None) -> tup
 class Division:
     """How one evaluation is divided into about so many parts."""
 
-    def __init__(self, assembly: Assembly, parts: int, leading: int, second: int | None):
-        """The levels as `leading_levels` gives them."""
+    def __init__(self, assembly: Assembly, parts: int, leading: int, second: int | None, logged: bool = False):
+        """The levels as `leading_levels` gives them.
+
+        A part that is `logged` must reach the leading level: an atom that is narrowed at its root by what follows there would lack a value
+        of a level before, and nothing would tell which values of the leading variable it lacks. So only ranges of that level are narrowed.
+        """
         self.assembly = assembly
         self._most = parts
         self.leading = leading
         self._second = second
         plan = assembly.plan
-        if not plan.count and plan.emit_level <= leading + 1:
-            self._second = None  # a search that stops at the first proof of each key has no use for pieces of keys
-        self._atoms = [self._narrowed(number) for number in range(len(plan.atoms))]
+        if logged or (not plan.count and plan.emit_level <= leading + 1):
+            self._second = None  # a search that stops at the first proof of each key has no use for pieces of keys either
+        self._atoms = [self._narrowed(number, logged) for number in range(len(plan.atoms))]
+
+    @property
+    def possible(self) -> bool:
+        """Whether any atom can be narrowed."""
+        return any(atom.leading is not None for atom in self._atoms)
 
     @property
     def _below(self) -> SecondKeys | None:
@@ -96,12 +105,15 @@ class Division:
         """What the values of the leading variable are estimated to cost."""
         return PartWeights(self.assembly, self.leading, self._second)
 
-    def _narrowed(self, number: int) -> Narrowed:
-        atom = self.assembly.plan.atoms[number]
+    def _narrowed(self, number: int, logged: bool) -> Narrowed:
+        """One atom; one that is to be read whole is narrowed by nothing."""
+        atom, prefix = self.assembly.plan.atoms[number], self.assembly.constants_of(number)
         words = [at.STATE_HEADER + at.PART_STATE * part for part in self.assembly.parts_of(number)]
         place = dict(zip(atom.levels, words, strict=True))
+        if logged and prefix:
+            return Narrowed(self.assembly.trees[number], (), words[0], None, None)
         second = None if self._second is None else place.get(self._second)
-        return Narrowed(self.assembly.trees[number], self.assembly.constants_of(number), words[0], place.get(self.leading), second)
+        return Narrowed(self.assembly.trees[number], prefix, words[0], place.get(self.leading), second)
 
     def worthwhile(self, run: Run, patience: int) -> bool:
         """Whether a run is expected to take more than `patience` steps from where it stands."""
@@ -167,25 +179,18 @@ class Division:
         return state
 
     def within(self, part: KeyRange, sink: Sink) -> Sink:
-        """A sink for a part's records: what the leading and the second level depend on is cut to the part's own range.
+        """A sink for a part's records: what the leading level depends on is cut to the part's own range.
 
         A part that has no further value depends on all up to +∞; but what lies outside its range other parts vouch for.
         """
-        levels = [channel.level for channel in self.assembly.channels]
-        leading = np.array([level == self.leading for level in levels])
-        second = np.array([level == self._second for level in levels])
+        leading = np.array([channel.level == self.leading for channel in self.assembly.channels])
 
         def cut(records: np.ndarray) -> None:
-            channel = records[at.LOG_CHANNEL]
-            _clip(records, leading[channel], part.low, part.high)
-            _clip(records, second[channel], part.second_low, part.second_high)
+            chosen = leading[records[at.LOG_CHANNEL]]
+            if part.low is not None:
+                np.maximum(records[at.LOG_LOW], part.low, out=records[at.LOG_LOW], where=chosen)
+            if part.high is not None:
+                np.minimum(records[at.LOG_HIGH], part.high - 1, out=records[at.LOG_HIGH], where=chosen)
             sink(records)
 
         return cut
-
-
-def _clip(records: np.ndarray, chosen: np.ndarray, low: int | None, high: int | None) -> None:
-    if low is not None:
-        np.maximum(records[at.LOG_LOW], low, out=records[at.LOG_LOW], where=chosen)
-    if high is not None:
-        np.minimum(records[at.LOG_HIGH], high - 1, out=records[at.LOG_HIGH], where=chosen)

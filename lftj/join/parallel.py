@@ -182,8 +182,8 @@ def parts_of(run: Run, context: Context, log: Sink | None, compact: Compact | No
     levels = leading_levels(run.assembly.plan)
     assert levels is not None
     assert context.threads is not None
-    division = Division(run.assembly, context.threads.parts, *levels)
-    if not division.worthwhile(run, context.threads.patience):
+    division = Division(run.assembly, context.threads.parts, *levels, logged=log is not None)
+    if not division.possible or not division.worthwhile(run, context.threads.patience):
         return None
     ranges = division.cut(run)
     if not ranges:

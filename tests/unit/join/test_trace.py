@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
@@ -17,8 +17,10 @@ from lftj.join.context import Context
 from lftj.join.evaluate import chunks
 from lftj.join.plan import RulePlan, make_plan
 from lftj.join.trace import EXACT, HULL, Logged
+from lftj.join.trace import Channel as Described
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref, RuleVariable
 from lftj.types import INT
+from partition.executor import ThreadExecutor
 from scantree import Arena
 from tests.unit.join.random_rules import DOMAIN, HIGHEST, LOWEST, Row, Rows, database, random_order, random_rows, random_rule
 from tests.unit.join.slow_triejoin import Channel, SlowTriejoin, Touch, last_column
@@ -29,6 +31,25 @@ Coverage = set[tuple[Channel, Row, int]]
 
 
 @dataclass
+class Records:
+    """A sink that keeps everything, also of parts that are logged at the same time."""
+
+    channels: list[Described]
+    touches: list[Touch] = field(default_factory=list)
+
+    def __call__(self, columns: np.ndarray) -> None:
+        for channel, low, high, *bindings in columns.T.tolist():
+            about = self.channels[channel]
+            self.touches.append((about[:3], tuple(bindings[: about.level]), low, high))
+
+    def fresh(self) -> Records:
+        return Records(self.channels)
+
+    def absorb(self, part: Records) -> None:
+        self.touches += part.touches
+
+
+@dataclass
 class Case:
     """A plan, the rows it runs on, and what is logged."""
 
@@ -36,24 +57,18 @@ class Case:
     rows: Rows
     logged: Logged
 
-    def run(self) -> tuple[list[Touch], Counter[Row]]:
+    def run(self, threads: ThreadExecutor | None = None) -> tuple[list[Touch], Counter[Row]]:
         """The records, and the output rows with their proofs. ValueRangeError when arithmetic fails."""
         arena = Arena()
-        context = Context(arena, Dictionary())
+        context = Context(arena, Dictionary(), threads=threads)
         relations = database(self.rows, arena)
         channels = Assembly(self.plan, relations, context.dictionary, self.logged).channels
-        records: list[Touch] = []
+        log = Records(channels)
         found: Counter[Row] = Counter()
-
-        def log(columns: np.ndarray) -> None:
-            for channel, low, high, *bindings in columns.T.tolist():
-                about = channels[channel]
-                records.append((about[:3], tuple(bindings[: about.level]), low, high))
-
         for piece in chunks(self.plan, relations, context, logged=self.logged, log=log):
             for *row, proofs in piece.T.tolist():
                 found[tuple(row)] += proofs
-        return records, found
+        return log.touches, found
 
     def modes(self) -> dict[Channel, int]:
         """The mode of each channel."""
@@ -139,14 +154,16 @@ def distinct(plan: RulePlan) -> bool:
     return all(level in plan.outputs for level in range(plan.emit_level) if plan.levels[level].value is None)
 
 
-def test_every_value_is_covered_by_all_or_by_a_witness():
+@pytest.mark.parametrize("parts", [None, 2, 7])
+def test_every_value_is_covered_by_all_or_by_a_witness(parts: int | None):
     by = random.Random(4)
+    threads = parts and ThreadExecutor(2, parts=parts, patience=1)
     for _ in range(300):
         case = random_case(by, (EXACT, HULL))
         case.logged = Logged(case.logged.atoms, case.logged.probes)
         if (slow := slow_run(case)) is None:
             continue
-        records, _ = case.run()
+        records, _ = case.run(threads)
         coverage = covered(records)
         for context, stopped in slow.visited.items():
             for value in ASKED:

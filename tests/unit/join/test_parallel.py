@@ -1,0 +1,186 @@
+"""Evaluations in parts: the same rows in the same order, the same work and the same failures as in one piece."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from lftj.dictionary import Dictionary
+from lftj.errors import LimitError, ValueRangeError
+from lftj.join import parallel
+from lftj.join import run as running
+from lftj.join.context import AllowanceSpentError, Context
+from lftj.join.evaluate import chunks, run_plan
+from lftj.join.plan import RulePlan, make_plan
+from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RelationSchema, RuleVariable
+from lftj.storage.relation import RelationVersion
+from lftj.types import INT
+from partition.executor import ThreadExecutor
+from scantree import Arena
+from tests.unit.join.random_rules import database, random_order, random_rows, random_rule
+
+PARTS = (2, 7, 64)
+TRIANGLE = ((0, 1), (1, 2), (0, 2))
+
+
+def divided(parts: int, patience: int = 1) -> ThreadExecutor:
+    return ThreadExecutor(2, parts=parts, patience=patience)
+
+
+@dataclass
+class Outcome:
+    """The rows of a run in the order they came, or what it failed with; the work; how many parts each division had."""
+
+    rows: np.ndarray | str
+    work: int
+    parts: list[int]
+
+
+def outcome(plan: RulePlan, relations: dict[str, RelationVersion], arena: Arena, threads: ThreadExecutor | None) -> Outcome:
+    context = Context(arena, Dictionary(), threads=threads)
+    try:
+        columns, counts = run_plan(plan, relations, context)
+    except ValueRangeError as failure:
+        return Outcome(str(failure), 0, [])
+    return Outcome(np.array([*columns, counts]), context.work, [len(ranges) for ranges, _ in context.divided])
+
+
+@pytest.mark.parametrize("parts", PARTS)
+@pytest.mark.parametrize("room", [(1 << 16, 20_000_000), (3, 7)])
+def test_parts_give_the_same_rows_in_the_same_order(parts: int, room: tuple[int, int], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(running, "_CHUNK", room[0])
+    monkeypatch.setattr(parallel, "SLICE", room[1])
+    by = random.Random(parts * room[0])
+    divisions = failures = 0
+    for _ in range(250):
+        rule, rows, arena = random_rule(by), random_rows(by), Arena(1 << 28)
+        relations = database(rows, arena)
+        needed = tuple(by.sample(range(len(rule.variables)), by.randrange(len(rule.variables) + 1)))
+        statistics = Context(arena, Dictionary()).statistics
+        plan = make_plan(rule, needed, relations, statistics, count=by.random() < 0.5, forced=random_order(by, rule))
+        whole = outcome(plan, relations, arena, None)
+        found = outcome(plan, relations, arena, divided(parts, by.choice((1, 20))))
+        if isinstance(whole.rows, str):
+            assert found.rows == whole.rows
+            failures += 1
+            continue
+        assert np.array_equal(found.rows, whole.rows)
+        # each part opens its levels and seeks its first value anew
+        assert found.work <= whole.work + 8 * len(plan.atoms) * sum(found.parts)
+        divisions += bool(found.parts)
+    assert divisions > 50
+    assert failures > 2
+
+
+# ── large ones ────────────────────────────────────────────────────────────────────────────────────────────────────────
+def graph_rule(atoms: tuple[tuple[int, int], ...]) -> NormalRule:
+    variables = tuple(RuleVariable(f"v{i}", INT) for i in range(1 + max(map(max, atoms))))
+    return NormalRule(1, "r", (), variables, tuple(PositiveAtom("e", (Ref(a), Ref(b))) for a, b in atoms))
+
+
+def graph(arena: Arena, nodes: int, edges: int, hub: int | None = None) -> dict[str, RelationVersion]:
+    random = np.random.default_rng(1)
+    pairs = random.integers(0, nodes, (2, edges))
+    if hub is not None:
+        pairs[0, : edges // 2] = hub
+    return {"e": RelationVersion.build(RelationSchema("e", (("a", INT), ("b", INT))), arena, list(pairs))}
+
+
+def triangles(arena: Arena, relations: dict[str, RelationVersion], needed: tuple[int, ...] = (0, 1, 2)) -> RulePlan:
+    statistics = Context(arena, Dictionary()).statistics
+    return make_plan(graph_rule(TRIANGLE), needed, relations, statistics, count=True, forced=("v0", "v1", "v2"))
+
+
+@pytest.mark.parametrize("hub", [0, 100, 199])
+@pytest.mark.parametrize("needed", [(0, 1, 2), (0,), ()])
+def test_a_heavy_key_is_cut_by_its_second_variable(hub: int, needed: tuple[int, ...]):
+    arena = Arena(1 << 28)
+    relations = graph(arena, 200, 6_000, hub)
+    plan = triangles(arena, relations, needed)
+    context = Context(arena, Dictionary(), threads=divided(32, 100))
+    columns, counts = run_plan(plan, relations, context)
+    ((ranges, steps),) = context.divided
+    pieces = sum(part.divides_key for part in ranges)
+    assert pieces > 1
+    whole = outcome(plan, relations, arena, None)
+    assert np.array_equal(np.array([*columns, counts]), whole.rows)
+    assert max(steps) < 3 * sum(steps) / len(steps)
+    # each piece of the hub puts its 200 successors into a bitmap of its own
+    assert context.work <= whole.work + 20 * len(ranges) + 2 * 200 * pieces
+
+
+def test_small_evaluations_and_single_threads_are_not_divided():
+    arena = Arena(1 << 28)
+    relations = graph(arena, 200, 6_000)
+    plan = triangles(arena, relations)
+    whole = outcome(plan, relations, arena, None)
+    for threads in (ThreadExecutor(2, patience=2 * whole.work), ThreadExecutor(1, parts=7, patience=1)):
+        found = outcome(plan, relations, arena, threads)
+        assert found.parts == []
+        assert found.work == whole.work
+
+
+@pytest.mark.parametrize("limit", [10_000, 30_000])
+def test_a_work_limit_stops_all_parts(limit: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(parallel, "SLICE", 50)
+    arena = Arena(1 << 28)
+    relations = graph(arena, 200, 6_000)
+    before = threading.active_count()
+    context = Context(arena, Dictionary(), threads=divided(16), work_limit=limit)
+    with pytest.raises(LimitError):
+        run_plan(triangles(arena, relations), relations, context)
+    assert threading.active_count() == before
+    assert run_plan(triangles(arena, relations), relations, Context(arena, Dictionary()))[1].sum() > 0
+
+
+@pytest.mark.parametrize("parts", PARTS)
+def test_an_allowance_ends_at_the_same_count_however_the_parts_are_timed(parts: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(parallel, "SLICE", 50)
+    arena = Arena(1 << 28)
+    relations = graph(arena, 200, 6_000)
+    plan = triangles(arena, relations)
+    context = Context(arena, Dictionary(), threads=divided(parts), allowance=20_000)
+    with pytest.raises(AllowanceSpentError):
+        run_plan(plan, relations, context)
+    assert context.work == 20_001
+    whole = outcome(plan, relations, arena, None)
+    enough = Context(arena, Dictionary(), threads=divided(parts), allowance=whole.work + 2_000)
+    assert len(run_plan(plan, relations, enough)[1]) == whole.rows.shape[1]
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, MemoryError])
+def test_what_the_caller_is_interrupted_by_ends_all_threads(raised: type[BaseException], monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(parallel, "SLICE", 50)
+    arena = Arena(1 << 28)
+    relations = graph(arena, 200, 6_000)
+    context = Context(arena, Dictionary(), threads=divided(16))
+    spend: Callable[[int], None] = context.spend
+    calls = 0
+
+    def interrupted(steps: int) -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 5:
+            raise raised
+        spend(steps)
+
+    monkeypatch.setattr(context, "spend", interrupted)
+    before = threading.active_count()
+    with pytest.raises(raised):
+        run_plan(triangles(arena, relations), relations, context)
+    assert threading.active_count() == before
+
+
+def test_a_caller_who_loses_interest_ends_all_threads():
+    arena = Arena(1 << 28)
+    relations = graph(arena, 200, 6_000)
+    before = threading.active_count()
+    pieces = chunks(triangles(arena, relations), relations, Context(arena, Dictionary(), threads=divided(16)))
+    next(pieces)
+    pieces.close()
+    assert threading.active_count() == before

@@ -1,0 +1,93 @@
+"""Results in order, failures in their place, and no thread that outlives its call."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from partition.executor import ThreadExecutor, usable_cores
+
+
+@pytest.fixture(autouse=True)
+def no_thread_is_left() -> Iterator[None]:
+    before = threading.active_count()
+    yield
+    assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_results_come_in_the_order_of_the_payloads(threads: int):
+    def slower_at_first(payload: int) -> int:
+        time.sleep(0.01 if payload < 3 else 0)
+        return payload * payload
+
+    assert list(ThreadExecutor(threads).map(slower_at_first, range(40))) == [payload * payload for payload in range(40)]
+
+
+def test_several_threads_work_at_once():
+    meeting = threading.Barrier(3, timeout=10)
+    assert len(list(ThreadExecutor(3).map(lambda _: meeting.wait(), range(3)))) == 3
+
+
+def test_no_more_is_begun_than_a_caller_keeps_up_with():
+    begun: list[int] = []
+    results = ThreadExecutor(2).map(begun.append, range(1000))
+    next(iter(results))
+    time.sleep(0.05)
+    assert len(begun) < 20
+    results.close()  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_the_first_failure_in_order_is_the_one_that_is_raised(threads: int):
+    def fails(payload: int) -> int:
+        if payload >= 5:
+            time.sleep(0.02 if payload == 5 else 0)
+            raise RuntimeError(str(payload))
+        return payload
+
+    found: list[int] = []
+    with pytest.raises(RuntimeError, match="5"):
+        found.extend(ThreadExecutor(threads).map(fails, range(50)))
+    assert found == [0, 1, 2, 3, 4]
+
+
+def test_a_failure_stops_what_runs_and_drops_what_waits():
+    stop = threading.Event()
+    begun: list[int] = []
+
+    def works(payload: int) -> None:
+        begun.append(payload)
+        if payload == 0:
+            raise TimeoutError("of the task's own")
+        assert stop.wait(10)
+
+    with pytest.raises(TimeoutError, match="own"):
+        list(ThreadExecutor(2).map(works, range(1000), stop=stop))
+    assert len(begun) < 10
+
+
+@pytest.mark.parametrize("raised", [KeyboardInterrupt, ValueError])
+def test_what_the_waiting_caller_meets_stops_everything(raised: type[BaseException]):
+    stop = threading.Event()
+    calls = iter(range(10))
+
+    def meanwhile() -> None:
+        if next(calls) == 3:
+            raise raised
+
+    with pytest.raises(raised):
+        list(ThreadExecutor(2).map(lambda _: stop.wait(10), range(8), stop=stop, meanwhile=meanwhile))
+
+
+def test_threads_are_as_many_as_cores_unless_said():
+    assert ThreadExecutor().workers == usable_cores() <= (os.cpu_count() or 1)
+    assert ThreadExecutor(3).parts >= 3
+    assert repr(ThreadExecutor(2, parts=7)) == "ThreadExecutor(threads=2, parts=7)"
+    for wrong in ({"threads": 0}, {"parts": -1}):
+        with pytest.raises(ValueError, match="at least 1"):
+            ThreadExecutor(**wrong)
