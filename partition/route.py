@@ -37,9 +37,9 @@ def _by_second(ranges: Sequence[KeyRange], second: Keys, first: Keys, after: Key
     """The one part of each row among those from `first` up to `after`."""
     first = first.copy()
     several = after - first > 1
-    for start in np.unique(first[several]):
+    for start in np.unique(first[several]).tolist():
         rows = np.flatnonzero(several & (first == start))
-        pieces = ranges[start : after[rows[0]]]
+        pieces = ranges[start : int(after[rows[0]])]
         lows = [_LEAST if part.second_low is None else part.second_low for part in pieces]
         first[rows] += np.searchsorted(lows, second[rows], side="right") - 1
     return first, np.where(after > first, first + 1, after)
