@@ -71,12 +71,10 @@ class ExpressionCode:
         elif isinstance(expression, Value):
             self.words += [code.PUSH_CONSTANT, self.encode(expression)]
         else:
+            # one operand or two: normalisation nests min and max of several in pairs
             for i, argument in enumerate(expression.args):
                 self._emit(argument, depth + i)
-                if i >= 2:  # min and max of several
-                    self.words.append(_operation(expression))
-            if len(expression.args) <= 2:
-                self.words.append(_operation(expression))
+            self.words.append(_operation(expression))
 
 
 def _operation(expression: Apply) -> int:
