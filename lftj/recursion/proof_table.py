@@ -6,14 +6,14 @@ import numpy as np
 
 from lftj.recursion.proof_table_kernels import add_proofs, rehash
 from lftj.storage.delta import Columns
-from scantree.rows import sort_order
+from scantree.rows import sort_order, sort_rows
 
 _FIRST_ROOM = 1 << 10  # rows
 _LOAD = 2  # slots for each row that there is room for, at least
 
 
 class ProofTable:
-    """Rows of `width` columns in the order in which they were found. `add` candidates, `next_iteration` for those that were new."""
+    """Rows of `width` columns in the order in which they were found. `add` candidates, `take_fresh` for those that were new."""
 
     def __init__(self, width: int):
         self.width = width
@@ -28,15 +28,16 @@ class ProofTable:
         self._make_room(self.count + rows.shape[1])
         self.count = int(add_proofs(rows, picks, self._slots, self._shift, self._entries, self.count, self._fresh))
 
-    def next_iteration(self) -> Columns:
-        """The rows that were new in this iteration, in no particular order; begins the next one."""
+    def take_fresh(self, ordered: bool = False) -> Columns:
+        """The rows that were new in this iteration, in ascending order if asked for; begins the next one."""
         rows = self._table()[self._fresh : self.count, :-1]
         self._starts.append(self._fresh)
         self._fresh = self.count
-        return [np.ascontiguousarray(column) for column in rows.T]
+        columns = [np.ascontiguousarray(column) for column in rows.T]
+        return sort_rows(columns) if ordered else columns
 
     def columns(self) -> tuple[Columns, np.ndarray, np.ndarray]:
-        """All rows in ascending order, the iteration of each, and its number of proofs. Call after `next_iteration`. O(n log n)."""
+        """All rows in ascending order, the iteration of each, and its number of proofs. Call after `take_fresh`. O(n log n)."""
         *rows, proofs = (np.ascontiguousarray(column) for column in self._table()[: self.count].T)
         sizes = np.diff(self._starts, append=self._fresh)
         iterations = np.repeat(np.arange(len(sizes)), sizes)

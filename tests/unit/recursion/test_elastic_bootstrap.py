@@ -67,7 +67,6 @@ def test_many_rows_by_parts_and_by_joins(monkeypatch: pytest.MonkeyPatch):
     by_parts = bootstrapped(workspace)
     assert len(by_parts["t"]) > 10_000
     monkeypatch.setattr("lftj.recursion.elastic_bootstrap.decompose", lambda *_: None)
-    monkeypatch.setattr("lftj.recursion.elastic_bootstrap._FEW", 10)
     assert bootstrapped(workspace) == by_parts
     with pytest.raises(LimitError):
         bootstrapped(workspace, work=1000)
@@ -77,11 +76,11 @@ def test_a_proof_table_counts_proofs_of_the_present_iteration_only():
     table = ProofTable(2)
     every = [(i * 7 % 3000, i % 11) for i in range(6000)]
     table.add(np.array([*zip(*every, strict=True), [2] * 6000]), np.arange(2))
-    first = table.next_iteration()
+    first = table.take_fresh()
     assert {tuple(row) for row in np.transpose(first).tolist()} == set(every)
     table.add(np.array([[0, 5000, 5000], [0, 1, 1], [1, 1, 4]]), np.arange(2))
-    assert [column.tolist() for column in table.next_iteration()] == [[5000], [1]]
-    assert [column.tolist() for column in table.next_iteration()] == [[], []]
+    assert [column.tolist() for column in table.take_fresh()] == [[5000], [1]]
+    assert [column.tolist() for column in table.take_fresh()] == [[], []]
     rows, iterations, proofs = table.columns()
     found = dict(
         zip(zip(*(column.tolist() for column in rows), strict=True), zip(iterations.tolist(), proofs.tolist(), strict=True), strict=True)

@@ -1,0 +1,142 @@
+"""Rounds of semi-naïve evaluation [Elastic, Algorithm 2]: what bootstraps that find rows and bootstraps that count proofs share.
+
+Each round evaluates every recursive rule once per atom of the stratum, that atom reading only the rows that were new in the round before,
+atoms of the stratum before it only older rows, those after it all rows: so an instantiation is found once, by its first new row. The
+whole relation is kept as a tree only where some rule joins it with a delta.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Generic, Protocol, TypeVar
+
+import numpy as np
+
+from lftj.join.context import Context
+from lftj.join.evaluate import Columns, Relations, chunks, plan_rule
+from lftj.join.plan import RulePlan
+from lftj.program.normal_form import NormalRule, RelationSchema
+from lftj.recursion.variants import Variant, delta_name, older_name, recursive_atoms, variants
+from lftj.storage.database import base_name
+from lftj.storage.delta import Delta, no_rows
+from lftj.storage.loose_rows import AnyOrder, LooseRows
+from lftj.storage.relation import RelationVersion
+
+_REPLAN = 8  # growth or shrinkage of a delta after which a variable order is chosen anew
+_SMALL = 1000  # deltas for which no order is so bad that choosing another pays
+_STEPS_PER_ROW = 4  # kernel steps for a row of the delta or of the output; what is beyond went into rows that were of no use
+_ORDER_COST = 4  # kernel steps that a row costs in a new key order
+_PLAN_COST = 50_000  # kernel steps in the time that choosing a variable order takes
+
+
+class Table(Protocol):
+    """The rows of one relation, and which of them are new."""
+
+    def add(self, rows: np.ndarray, picks: np.ndarray) -> None:
+        """Add candidates: column i of a row is `rows[picks[i]]`."""
+        ...
+
+    def take_fresh(self, ordered: bool = False) -> Columns:
+        """The rows that were new since the last call, in ascending order if asked for."""
+        ...
+
+
+T = TypeVar("T", bound=Table)
+
+
+class Fixpoint(Generic[T]):
+    """One evaluation: `start`, then a `round` after another while it is `active`; the rows are then in `rows`."""
+
+    counting = False
+    """Whether candidates come with their numbers of proofs."""
+
+    def __init__(self, schemas: Mapping[str, RelationSchema], rules: list[NormalRule], relations: Relations, context: Context):
+        self.schemas = schemas
+        self.context = context
+        below = {name for rule in rules for name in rule.reads} | set(map(base_name, schemas))
+        self.lower = {name: relations[name] for name in below - set(schemas) if name in relations}
+        self.seeds = [rule for rule in rules if not recursive_atoms(rule, schemas)]
+        self.variants = [variant for rule in rules for variant in variants(rule, schemas)]
+        read = {atom.relation for variant in self.variants for atom in variant.rule.atoms}
+        # relations that are read whole, not just their deltas
+        self.kept = [name for name in schemas if name in read or older_name(name) in read]
+        self.total_of = {older_name(name): name for name in self.kept}
+        self.rows: dict[str, T] = {}
+        self.deltas: dict[str, LooseRows] = {}
+        self.older: dict[str, RelationVersion] = {}
+        self.totals = {name: RelationVersion.empty(schemas[name], context.arena) for name in self.kept}
+
+    @property
+    def active(self) -> bool:
+        """Whether the last round found anything."""
+        return any(delta.count for delta in self.deltas.values())
+
+    def start(self) -> None:
+        """Round 0: base rows and the rules that read nothing of the stratum."""
+        for name, schema in self.schemas.items():
+            self.rows[name] = self.first(schema, [rule for rule in self.seeds if rule.relation == name])
+        self._next_round()
+
+    def first(self, schema: RelationSchema, seeds: list[NormalRule]) -> T:
+        """A table with the rows of round 0, which are its base rows and those of `seeds`."""
+        raise NotImplementedError
+
+    def candidates(self, piece: np.ndarray, variant: Variant) -> tuple[np.ndarray, np.ndarray]:
+        """Output rows of a plan as they are added to a table, and which lines are the columns."""
+        return (piece, variant.picks) if len(variant.picks) else (np.zeros((1, 1), np.int64), np.zeros(1, np.int64))
+
+    def _next_round(self) -> None:
+        """Make the fresh rows the deltas, and add them to the totals."""
+        for name, schema in self.schemas.items():
+            fresh = self.rows[name].take_fresh(ordered=name in self.totals)
+            self.deltas[name] = LooseRows(replace(schema, name=delta_name(name), key=None), self.context.arena, fresh)
+        for name in self.kept:
+            self.older[name] = self.totals[name]
+            self.totals[name] = self.older[name].apply(Delta(self.deltas[name].columns(), no_rows(self.schemas[name].arity)))
+
+    def round(self) -> None:
+        """One iteration."""
+        deltas = {delta_name(name): delta for name, delta in self.deltas.items()}
+        readable = {**self.lower, **self.totals, **{older_name(name): older for name, older in self.older.items()}, **deltas}
+        for variant in self.variants:
+            if not all(readable[atom.relation].count for atom in variant.rule.atoms):
+                continue
+            self.run(variant, readable)
+        self._next_round()
+
+    def run(self, variant: Variant, readable: Relations) -> int:
+        """Add what one variant derives to the rows of its head; the number of candidates."""
+        plan = self._plan(variant, readable)
+        target = self.rows[variant.rule.relation]
+        before, found = self.context.work, 0
+        for piece in chunks(plan, readable, self.context):
+            found += piece.shape[1]
+            target.add(*self.candidates(piece, variant))
+        useful = _STEPS_PER_ROW * (self.deltas[variant.source].count + found)
+        variant.wasted += max(0, self.context.work - before - useful)
+        return found
+
+    def _plan(self, variant: Variant, readable: Relations) -> RulePlan:
+        """The plan of a variant; a new one when the delta is another size than before, or when the old one cost as much as a key order."""
+        size = self.deltas[variant.source].count
+        few, many = sorted((size, variant.planned_for))
+        stale = many > few * _REPLAN and many > _SMALL
+        seen = readable
+        own = [name for name in variant.rule.reads if name not in self.lower]
+        price = max(_PLAN_COST, _ORDER_COST * sum(readable[name].count for name in own))
+        if variant.wasted > price << variant.tries:
+            seen = {**readable, **{name: AnyOrder(readable[name]) for name in own if name != delta_name(variant.source)}}
+            stale, variant.wasted = True, 0
+            variant.tries += 1
+        if variant.plan is None or stale:
+            variant.plan = plan_rule(variant.rule, seen, self.context, needed=variant.needed, count=self.counting)
+            variant.planned_for = size
+            self._keep_orders(variant.plan)
+        return variant.plan
+
+    def _keep_orders(self, plan: RulePlan) -> None:
+        """Older rows are all rows of the round before: an order that they need has to be there by then."""
+        for name, order in plan.key_orders():
+            if name in self.total_of:
+                self.totals[self.total_of[name]].tree(order)
