@@ -7,7 +7,7 @@ whole relation is kept as a tree only where some rule joins it with a delta.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Generic, Protocol, TypeVar
 
@@ -16,6 +16,7 @@ import numpy as np
 from lftj.join.context import Context
 from lftj.join.evaluate import Columns, Relations, chunks, plan_rule
 from lftj.join.plan import RulePlan
+from lftj.join.prepared import PreparedPlan
 from lftj.program.normal_form import NormalRule, RelationSchema
 from lftj.recursion.variants import Variant, delta_name, older_name, recursive_atoms, variants
 from lftj.storage.database import base_name
@@ -24,6 +25,7 @@ from lftj.storage.loose_rows import AnyOrder, LooseRows
 from lftj.storage.relation import RelationVersion
 
 _REPLAN = 8  # growth or shrinkage of a delta after which a variable order is chosen anew
+_FEW = 100  # rows of a delta up to which a plan is kept assembled
 _SMALL = 1000  # deltas for which no order is so bad that choosing another pays
 _STEPS_PER_ROW = 4  # kernel steps for a row of the delta or of the output; what is beyond went into rows that were of no use
 _ORDER_COST = 4  # kernel steps that a row costs in a new key order
@@ -110,12 +112,23 @@ class Fixpoint(Generic[T]):
         plan = self._plan(variant, readable)
         target = self.rows[variant.rule.relation]
         before, found = self.context.work, 0
-        for piece in chunks(plan, readable, self.context):
+        for piece in self._pieces(plan, variant, readable):
             found += piece.shape[1]
             target.add(*self.candidates(piece, variant))
         useful = _STEPS_PER_ROW * (self.deltas[variant.source].count + found)
         variant.wasted += max(0, self.context.work - before - useful)
         return found
+
+    def _pieces(self, plan: RulePlan, variant: Variant, readable: Relations) -> Iterator[np.ndarray]:
+        """The plan's output. A plan for few rows stays assembled: in long chains of rounds that is most of the work."""
+        if self.deltas[variant.source].count > _FEW:
+            yield from chunks(plan, readable, self.context)
+            return
+        if variant.prepared is None or variant.prepared.plan is not plan:
+            variant.prepared = PreparedPlan(plan, readable, self.context)
+        columns, counts, _ = variant.prepared.run(readable, self.context)
+        if len(counts):
+            yield np.array([*columns, counts])
 
     def _plan(self, variant: Variant, readable: Relations) -> RulePlan:
         """The plan of a variant; a new one when the delta is another size than before, or when the old one cost as much as a key order."""

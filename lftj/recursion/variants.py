@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lftj.join.plan import RulePlan
+from lftj.join.prepared import PreparedPlan
 from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RelationSchema
 
 
@@ -30,6 +31,7 @@ class Variant:
     needed: tuple[int, ...]
     picks: np.ndarray
     plan: RulePlan | None = None
+    prepared: PreparedPlan | None = None
     planned_for: int = 0  # rows of the delta
     wasted: int = 0  # kernel steps since then that led to nothing
     tries: int = 0  # how often that was reason to look for another plan
