@@ -23,6 +23,7 @@ from lftj.maintain.update import ForecastError, update
 from lftj.maintain.versions import Versions
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, StratifiedProgram, Stratum
 from lftj.recursion.elastic import Followed, Kept, RowsAlone, follow, stratum_key
+from lftj.recursion.monotone_stratum import follow_monotone
 from lftj.recursion.touched_parts import touched_parts
 from lftj.storage.database import Database, base_name
 from lftj.storage.delta import Delta
@@ -120,7 +121,9 @@ class _Refresher:
         key = stratum_key(stratum.relations)
         kept = self.states.get(key)
         assert not isinstance(kept, RelationState)
-        followed = self._parts(stratum, schemas, kept) or follow(stratum, schemas, kept, self.versions, self.context)
+        same = self.changed_rules.isdisjoint(stratum.relations)
+        followed = follow_monotone(stratum, schemas, kept, self.versions, self.context, same_rules=same)
+        followed = followed or self._parts(stratum, schemas, kept) or follow(stratum, schemas, kept, self.versions, self.context)
         self.states[key] = followed.kept
         work = RuleWork(", ".join(stratum.relations), "", followed.strategy, followed.changed, steps=self.context.work - before)
         work.assignments = followed.assignments

@@ -15,6 +15,7 @@ from lftj.program.declarations import declare_all
 from lftj.program.elaborate import Elaborator
 from lftj.program.facts import FactReader
 from lftj.program.inference import Inference
+from lftj.program.monotone import FUNCTIONS
 from lftj.program.safety import unsafe_variables
 from lftj.program.schema import Catalog, Derivation
 from lftj.program.scope import rename_apart, term_aggregates
@@ -71,7 +72,7 @@ def check_rule(rule: tree.Rule, catalog: Catalog) -> tuple[CheckedRule | None, l
 def derive(catalog: Catalog, rules: list[tree.Rule], facts: Mapping[str, Span | None]) -> tuple[Catalog, list[LftjError]]:
     """The catalog with these rules and facts (relations, each with the place of its first fact) counted.
 
-    A relation with an aggregate head has that one rule and no facts: E163 otherwise.
+    A relation with an aggregate head has no facts, and that one rule or rules with the same `min` or `max`: E163 otherwise.
     """
     derivations = dict(catalog.derivations)
     fact_relations = catalog.fact_relations | facts.keys()
@@ -79,12 +80,14 @@ def derive(catalog: Catalog, rules: list[tree.Rule], facts: Mapping[str, Span | 
     for rule in rules:
         for head in rule.heads:
             known = derivations.get(head.relation, Derivation())
-            aggregated = any(isinstance(term, tree.HeadAggregate) for term in head.terms)
-            if known.heads and (aggregated or known.aggregated):
+            calls = [(column, term.function) for column, term in enumerate(head.terms) if isinstance(term, tree.HeadAggregate)]
+            aggregated = bool(calls)
+            extreme = calls[0] if len(calls) == 1 and calls[0][1] in FUNCTIONS else None
+            if known.heads and (aggregated or known.aggregated) and (extreme is None or extreme != known.extreme):
                 errors.append(_shared("more than one rule", head, rule))
             elif aggregated and head.relation in fact_relations:
                 errors.append(_shared("facts beside its rule", head, rule))
-            derivations[head.relation] = Derivation(known.heads + 1, aggregated or known.aggregated)
+            derivations[head.relation] = Derivation(known.heads + 1, aggregated or known.aggregated, extreme)
     for name in filter(catalog.aggregated, facts):
         message = f"`{name}` is defined by an aggregate and cannot have facts too"
         hint = "put the facts into a relation that the aggregate's body reads"
@@ -94,7 +97,10 @@ def derive(catalog: Catalog, rules: list[tree.Rule], facts: Mapping[str, Span | 
 
 def _shared(what: str, head: tree.Atom, rule: tree.Rule) -> LftjError:
     message = f"`{head.relation}` is defined by an aggregate and has {what}"
-    hint = "an aggregate needs all its assignments in one body: combine the bodies with `;` in one rule"
+    hint = (
+        "an aggregate needs all its assignments in one body: combine the bodies with `;` in one rule; only rules with the same min or max "
+        "in the same column may stand side by side"
+    )
     return _named(DeclarationError(message, code="E163", span=head.span or rule.span, hint=hint), rule)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from lftj.errors import StratificationError
 from lftj.program.hidden import explain_hidden, only_input
+from lftj.program.monotone import Misuse
 from lftj.program.normal_form import FunctorRule, NormalRule
 
 
@@ -31,7 +32,8 @@ _HINTS = {
     "negation": "let the negated relation not depend on the relation being defined: split it into one that is finished before",
     "nested": "what stands inside must not depend on the relation being defined: read finished relations only, and bind each variable "
     "from outside by one of these, inside",
-    "aggregate": "aggregate in a relation that the cycle does not read, after the recursion is finished",
+    "aggregate": "aggregate in a relation that the cycle does not read, after the recursion is finished; only one min or max in "
+    "each head may stand in a cycle",
     "functor": "string functors cannot make values inside a recursion: compute them before it or after it",
 }
 
@@ -43,6 +45,17 @@ def cycle_errors(edges: Sequence[Edge], reads: Mapping[str, Iterable[str]], memb
         if edge.rule.source not in found:
             found[edge.rule.source] = _error(edge, _path(edge.relation, edge.rule.relation, reads, members))
     return list(found.values())
+
+
+def misuse_error(misuse: Misuse, reads: Mapping[str, Iterable[str]], members: set[str]) -> CycleError:
+    """The error for a value that has to be finished before it is used so, with a shortest cycle from its relation to itself."""
+    rule, relation = misuse.rule, misuse.relation
+    path = _path(relation, rule.relation, reads, members)
+    value = f"`{misuse.name}`, a value of `{relation}`," if misuse.name else f"a value of `{relation}`"
+    message = f"{value} stands in {misuse.use}, before the cycle has found it: {shown_cycle([rule.relation, *path], '')}"
+    error = CycleError(message, code=_CODES["aggregate"], span=rule.span, hint=misuse.remedy)
+    error.source = rule.source
+    return error
 
 
 def _error(edge: Edge, path: list[str]) -> CycleError:

@@ -171,7 +171,10 @@ class RelationSchema:
 
 @dataclass(frozen=True)
 class Stratum:
-    """Relations that depend on one another (or a single one), with all their rules; `recursive` when they form a cycle."""
+    """Relations that depend on one another (or a single one), with all their rules; `recursive` when they form a cycle.
+
+    One relation that takes the best of what several rules find, each with the same `min` or `max`, counts as recursive too.
+    """
 
     relations: tuple[str, ...]
     rules: tuple[NormalRule | FunctorRule, ...]

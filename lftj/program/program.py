@@ -16,7 +16,7 @@ from lftj.program.checked import Row
 from lftj.program.cycles import CycleError
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, StratifiedProgram, Stratum
 from lftj.program.normalize import NormalizedRule, normalize
-from lftj.program.schema import Catalog, Derivation, UserAggregateSignature
+from lftj.program.schema import Catalog, UserAggregateSignature
 from lftj.program.strata import restratify
 from lftj.syntax import tree
 
@@ -73,7 +73,7 @@ class Program:
         for head in rule.heads:
             known = derivations.pop(head.relation)
             if known.heads > 1:
-                derivations[head.relation] = Derivation(known.heads - 1, known.aggregated)
+                derivations[head.relation] = replace(known, heads=known.heads - 1)
         catalog = replace(self.catalog, derivations=derivations)
         sources = {number: each for number, each in self.sources.items() if number != source}
         normal = self.sources[source].normal

@@ -32,10 +32,11 @@ class UserAggregateSignature:
 
 @dataclass(frozen=True, slots=True)
 class Derivation:
-    """How many rule heads derive a relation, and whether one of them aggregates."""
+    """How many rule heads derive a relation, whether they aggregate, and the column and function when it is one `min` or `max` in each."""
 
     heads: int = 0
     aggregated: bool = False
+    extreme: tuple[int, str] | None = None
 
 
 def _nothing() -> Mapping[str, object]:

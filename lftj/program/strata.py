@@ -2,8 +2,8 @@
 earlier ones and itself.
 
 Negation, aggregates and functors may only read earlier strata: inside a cycle "the rows for which this does not hold yet" has no fixed
-meaning. The error names the cycle in the users' relations. Cost: linear in the number of body atoms, without recursion, so that chains of
-any depth work.
+meaning. But `min` and `max` in heads may, where nothing asks more of a value than that it is good enough (`program.monotone`). The error
+names the cycle in the users' relations. Cost: linear in the number of body atoms, without recursion, so that chains of any depth work.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from lftj.errors import LftjError, ProgramErrors
 from lftj.program.components import components
-from lftj.program.cycles import Edge, cycle_errors
+from lftj.program.cycles import CycleError, Edge, cycle_errors, misuse_error
 from lftj.program.hidden import of_aggregate
 from lftj.program.listing import describe_strata
+from lftj.program.monotone import lattices, misuses
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, StratifiedProgram, Stratum
 
 __all__ = ["describe_strata", "restratify", "stratify"]
@@ -59,11 +60,20 @@ def _strata_of(rules: Sequence[AnyRule]) -> tuple[Stratum, ...]:
         recursive = len(members) > 1 or members[0] in reads[members[0]]
         mine = tuple(rule for name in members for rule in rules_of[name])
         if recursive:
-            errors += cycle_errors(strict_edges(mine, set(members)), reads, set(members))
-        strata.append(Stratum(tuple(members), mine, recursive))
+            errors += _problems(mine, reads, set(members))
+        strata.append(Stratum(tuple(members), mine, recursive or (len(mine) > 1 and bool(lattices(mine)))))
     if errors:
         raise ProgramErrors(errors)
     return tuple(strata)
+
+
+def _problems(rules: Sequence[AnyRule], reads: Mapping[str, Iterable[str]], members: set[str]) -> list[CycleError]:
+    """What the rules of a recursive stratum must not do, one error for each user's rule."""
+    errors = cycle_errors(strict_edges(rules, members), reads, members)
+    for misuse in misuses(rules, members):
+        if misuse.rule.source not in {error.source for error in errors}:
+            errors.append(misuse_error(misuse, reads, members))
+    return errors
 
 
 def _same_object(old: Stratum | None, new: Stratum) -> Stratum:
@@ -72,9 +82,10 @@ def _same_object(old: Stratum | None, new: Stratum) -> Stratum:
     return old if old is not None and same else new
 
 
-def strict_edges(rules: Iterable[AnyRule], members: set[str]) -> list[Edge]:
+def strict_edges(rules: Sequence[AnyRule], members: set[str]) -> list[Edge]:
     """What the rules of a recursive stratum read of it in ways that a cycle must not have."""
     edges: list[Edge] = []
+    found = lattices(rules)
     for rule in rules:
         if isinstance(rule, FunctorRule):
             edges += [Edge(rule, rule.domain, "functor")] if rule.domain in members else []
@@ -82,6 +93,6 @@ def strict_edges(rules: Iterable[AnyRule], members: set[str]) -> list[Edge]:
         for atom in rule.negated:
             if atom.relation in members:
                 edges.append(Edge(rule, atom.relation, "aggregate" if of_aggregate(atom.relation) else "negation"))
-        if rule.aggregates:
+        if rule.aggregates and rule.relation not in found:
             edges += [Edge(rule, atom.relation, "aggregate") for atom in rule.atoms if atom.relation in members]
     return edges

@@ -31,13 +31,37 @@ def reads(node: object, strict: bool = False) -> set[tuple[str, bool]]:
     return reads(tuple(vars(node).values()), strict) if isinstance(node, tree.Node) else set()
 
 
+def extremes(rules: list[tree.Rule]) -> dict[str, tuple[int, str]]:
+    """Column and function of the relations whose every head takes one `min` or `max`, the same in the same column."""
+    found: dict[str, set[tuple[tuple[int, str], ...]]] = {}
+    for head in (head for rule in rules for head in rule.heads):
+        calls = tuple((column, term.function) for column, term in enumerate(head.terms) if isinstance(term, tree.HeadAggregate))
+        found.setdefault(head.relation, set()).add(calls)
+    single = {name: calls.pop() for name, calls in found.items() if len(calls) == 1}
+    return {name: calls[0] for name, calls in single.items() if len(calls) == 1 and calls[0][1] in ("min", "max")}
+
+
 def levels(rules: list[tree.Rule]) -> dict[str, int]:
-    """The least level of each head such that strict reads come from lower levels. Raises NotStratified."""
+    """The least level of each head such that strict reads come from lower levels. Raises NotStratified.
+
+    A relation that takes a `min` or `max` may stand in a cycle; what uses the values there is trusted to be monotone.
+    """
+    inside = extremes(rules)
+    below: dict[str, set[str]] = {}
+    for rule in rules:
+        for head in rule.heads:
+            below.setdefault(head.relation, set()).update(read for read, _ in reads((rule.body, head.terms)))
+    for middle in below:
+        for name in below:
+            below[name] |= below[middle] if middle in below[name] else set()
     edges = set()
     for rule in rules:
         for head in rule.heads:
             aggregated = any(isinstance(term, tree.HeadAggregate) for term in head.terms)
-            edges |= {(head.relation, read, strict) for read, strict in reads((rule.body, head.terms), aggregated)}
+            for read, strict in reads((rule.body, head.terms)):
+                cycle = head.relation in below.get(read, ())
+                finished = (aggregated and not (head.relation in inside and cycle)) or (read in inside and not cycle)
+                edges.add((head.relation, read, strict or finished))
     level = {name: 0 for edge in edges for name in edge[:2]} | {head.relation: 0 for rule in rules for head in rule.heads}
     for _ in range(len(level) + 1):
         before = dict(level)
@@ -46,6 +70,14 @@ def levels(rules: list[tree.Rule]) -> dict[str, int]:
         if level == before:
             return level
     raise NotStratified("a relation depends on itself through negation or an aggregate")
+
+
+def only_best(rows: set[Row], column: int, function: str) -> set[Row]:
+    """Of the rows that differ in this column alone, the one with the least or the greatest value there."""
+    best: dict[Row, Row] = {}
+    for row in sorted(rows, key=lambda row: row[column], reverse=function == "max"):  # type: ignore[arg-type, return-value]
+        best.setdefault((*row[:column], *row[column + 1 :]), row)
+    return set(best.values())
 
 
 class HeadRule:
@@ -115,7 +147,7 @@ def evaluate(
         width = floats.get(name, [False] * len(row))
         return tuple(checked(float(value) if real else value) for value, real in zip(row, width, strict=True))
 
-    level = levels(rules)
+    level, inside = levels(rules), extremes(rules)
     relations: dict[str, set[Row]] = {name: set() for name in [*declared, *level]}
     relations |= {name: {stored(name, row) for row in rows} for name, rows in facts.items()}
     heads = [(level[head.relation], HeadRule(head, rule, relations, users or {})) for rule in rules for head in rule.heads]
@@ -123,10 +155,14 @@ def evaluate(
         now = [rule for number, rule in heads if number == stratum]
         while True:
             derived = {(rule.head.relation, stored(rule.head.relation, row)) for rule in now for row in rule.rows()}
-            new = [(name, row) for name, row in derived if row not in relations[name]]
-            if not new:
-                break
-            for name, row in new:
+            before = {name: set(relations[name]) for name, _ in derived}
+            for name, row in derived:
                 relations[name].add(row)
+            for name in before.keys() & inside.keys():
+                best = only_best(relations[name], *inside[name])
+                relations[name].clear()
+                relations[name].update(best)
+            if all(relations[name] == rows for name, rows in before.items()):
+                break
     check_keys(relations, all_keys)
     return relations
