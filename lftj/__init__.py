@@ -21,8 +21,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lftj.connection import connect as connect
+    from lftj.distributed.result import DistributedResult as DistributedResult
+    from lftj.distributed.transaction import DistributedTransaction as DistributedTransaction
+    from lftj.distributed.workspace import DistributedWorkspace as DistributedWorkspace
     from lftj.errors import ArityError as ArityError
     from lftj.errors import DeclarationError as DeclarationError
+    from lftj.errors import DistributedError as DistributedError
     from lftj.errors import ExpressionError as ExpressionError
     from lftj.errors import FileMissingError as FileMissingError
     from lftj.errors import FrameError as FrameError
@@ -93,12 +97,16 @@ if TYPE_CHECKING:
     from lftj.verify import Discrepancy as Discrepancy
     from lftj.workspace import Workspace as Workspace
     from partition.executor import ThreadExecutor as ThreadExecutor
+    from partition.spark import SparkExecutor as SparkExecutor
 
 _NAMES = {
     "connection": "connect",
-    "errors": "ArityError DeclarationError ExpressionError FileMissingError FrameError KeyViolationError LftjError LimitError "
-    "MissingRowError NullValueError ParseError ProgramErrors Span StratificationError TransactionError TypeClashError UnknownNameError "
-    "UnsafeRuleError ValueRangeError ValueTypeError",
+    "distributed.result": "DistributedResult",
+    "distributed.transaction": "DistributedTransaction",
+    "distributed.workspace": "DistributedWorkspace",
+    "errors": "ArityError DeclarationError DistributedError ExpressionError FileMissingError FrameError KeyViolationError LftjError "
+    "LimitError MissingRowError NullValueError ParseError ProgramErrors Span StratificationError TransactionError TypeClashError "
+    "UnknownNameError UnsafeRuleError ValueRangeError ValueTypeError",
     "explain.plan": "PlanReport",
     "handles": "Relation RuleHandle",
     "heads.user": "UserAggregate",
@@ -114,17 +122,23 @@ _NAMES = {
 }
 _HOME = {name: f"lftj.{module}" for module, names in _NAMES.items() for name in names.split()}
 _HOME["ThreadExecutor"] = "partition.executor"
+_WITH_SPARK = {"SparkExecutor": "partition.spark"}  # only where the extra `spark` is installed, so no `import *` may ask for it
 
 __all__ = sorted(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
-    if (module := _HOME.get(name)) is None:
+    if (module := _HOME.get(name) or _WITH_SPARK.get(name)) is None:
         raise AttributeError(f"module 'lftj' has no attribute {name!r}")
-    found = getattr(import_module(module), name)
+    try:
+        found = getattr(import_module(module), name)
+    except ModuleNotFoundError as reason:
+        if name in _WITH_SPARK and reason.name == "pyspark":
+            raise ImportError(f"lftj.{name} needs pyspark: pip install 'lftj[spark]'") from reason
+        raise
     globals()[name] = found
     return found
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return [*__all__, *_WITH_SPARK]

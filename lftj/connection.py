@@ -4,11 +4,30 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, overload
 
 from lftj.engine import Engine
 from lftj.errors import DeclarationError, LftjError
 from lftj.workspace import Workspace
 from partition.executor import ThreadExecutor
+
+if TYPE_CHECKING:
+    from lftj.distributed.commit import Executor
+    from lftj.distributed.workspace import DistributedWorkspace
+
+
+@overload
+def connect(
+    path: str | os.PathLike[str] | None = None,
+    *,
+    writer_timeout: float = 60.0,
+    progress: Callable[[str], None] | None = None,
+    elastic: float = 0.2,
+    trace_budget: int = 1 << 28,
+    executor: ThreadExecutor | None = None,
+) -> Workspace: ...
+@overload
+def connect(*, executor: Executor, writer_timeout: float = 60.0) -> DistributedWorkspace: ...
 
 
 def connect(
@@ -18,8 +37,8 @@ def connect(
     progress: Callable[[str], None] | None = None,
     elastic: float = 0.2,
     trace_budget: int = 1 << 28,
-    executor: ThreadExecutor | None = None,
-) -> Workspace:
+    executor: Any = None,
+) -> Workspace | DistributedWorkspace:
     """A new, empty workspace in memory.
 
     `path` is for workspaces that outlive the process, which this version does not have: LftjError (E340). `writer_timeout`: seconds that a
@@ -27,7 +46,15 @@ def connect(
     `elastic`: how much of a view's last full evaluation (in kernel steps) an update may cost before it is given up for a full one.
     `executor`: who evaluates large rules in parts, by default threads on all cores; ThreadExecutor(threads=1) does everything on one.
     `trace_budget`: bytes that sensitivity indices may take, all together; with 0 every change is looked up by delta queries.
+
+    With `executor=lftj.SparkExecutor(spark, partitions=…, path=…)` data lives with Spark's executors and below that path, and the workspace
+    there is opened again or begun: a `DistributedWorkspace`, which has the same calls.
     """
+    if getattr(executor, "distributed", False):
+        from lftj.distributed.store import Store  # only those who want it pay for importing it
+        from lftj.distributed.workspace import DistributedWorkspace
+
+        return DistributedWorkspace(Store(executor, writer_timeout))
     if path is not None:
         hint = "use lftj.connect() and load the data from files at the start"
         raise LftjError(f"{os.fspath(path)}: durable workspaces come with a later version", code="E340", hint=hint)

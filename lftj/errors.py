@@ -198,3 +198,10 @@ class LimitError(LftjError, RuntimeError):
     """A work, time or memory limit was reached; everything was rolled back."""
 
     code = "E330"
+
+
+# ── distributed workspaces: E4xx ──────────────────────────────────────────────────────────────────────────────────────
+class DistributedError(LftjError, RuntimeError):
+    """What a distributed workspace cannot do yet (E400), a job that failed (E401), a path in use (E402) or of another make (E403)."""
+
+    code = "E400"

@@ -12,8 +12,9 @@ from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from lftj.declared import checked_columns, checked_key
 from lftj.engine import Engine
-from lftj.errors import DeclarationError, LftjError, UnknownNameError
+from lftj.errors import DeclarationError, LftjError
 from lftj.explain.memory import memory_report
 from lftj.explain.plan import PlanReport, plan_report
 from lftj.explain.profile import profile_report
@@ -56,16 +57,16 @@ class Workspace:
         Types: int, float, str, bool, datetime.date, datetime.datetime, "decimal(10,2)". `key`: the column or columns that determine the
         rest, checked at every commit. The same declaration again gives the same relation; another one is a DeclarationError (E160).
         """
-        schema = RelationSchema(name, _columns(columns), _key(name, columns, key))
+        schema = RelationSchema(name, checked_columns(columns), checked_key(name, columns, key))
         return self._declare(schema, view=False)
 
     def view(self, name: str, columns: Mapping[str, object]) -> Relation:
         """Declare a relation whose rows come from rules only: inserting into it is an error."""
-        return self._declare(RelationSchema(name, _columns(columns)), view=True)
+        return self._declare(RelationSchema(name, checked_columns(columns)), view=True)
 
     def function(self, name: str, arguments: Mapping[str, object], value: object) -> Relation:
         """Declare a function, in rules `F[x] == y`: a relation with one more column, `value`, which the arguments determine."""
-        columns = (*_columns(arguments), ("value", type_of_python(value)))
+        columns = (*checked_columns(arguments), ("value", type_of_python(value)))
         return self._declare(RelationSchema(name, columns, tuple(range(len(arguments))), functional=True), view=False)
 
     def _declare(self, schema: RelationSchema, *, view: bool) -> Relation:
@@ -224,24 +225,3 @@ class Workspace:
         if self._live is None:
             return "<Workspace, closed>"
         return f"<Workspace, version {self.version}, {len(self.relations)} relations, {len(self.rules)} rules>"
-
-
-def _columns(columns: Mapping[str, object]) -> tuple[tuple[str, Any], ...]:
-    # Not everybody runs a type checker, so what comes in is looked at.
-    if not isinstance(columns, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-        hint = 'write {"id": int, "country": str}'
-        raise DeclarationError(f"columns are a dict of names and types, found {type(columns).__name__}", hint=hint)
-    if wrong := [name for name in columns if not isinstance(name, str) or not name or "#" in name]:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise DeclarationError(f"{wrong[0]!r} is not a name for a column", hint="use letters, digits and _")
-    return tuple((name, type_of_python(annotation)) for name, annotation in columns.items())
-
-
-def _key(name: str, columns: Mapping[str, object], key: str | Sequence[str] | None) -> tuple[int, ...] | None:
-    """Positions of the key columns. Raises UnknownNameError (E111)."""
-    if key is None:
-        return None
-    names = [key] if isinstance(key, str) else list(key)
-    known = list(columns)
-    if unknown := [column for column in names if column not in known]:
-        raise UnknownNameError(f"relation `{name}` has no column `{unknown[0]}`", code="E111", hint=f"its columns are {', '.join(known)}")
-    return tuple(sorted({known.index(column) for column in names}))

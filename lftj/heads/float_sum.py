@@ -58,15 +58,24 @@ class ExactSum:
             self.add(value)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ExactSum) and self._parts() == other._parts()
+        return isinstance(other, ExactSum) and self.parts == other.parts
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"ExactSum({self._units} · 2⁻¹⁰⁷⁴, +∞ × {self._positive_infinities}, −∞ × {self._negative_infinities})"
 
-    def _parts(self) -> tuple[int, int, int]:
+    @property
+    def parts(self) -> tuple[int, int, int]:
+        """The finite total in units of 2⁻¹⁰⁷⁴, and how many +∞ and −∞ are in it: three numbers that add up as sums do."""
         return self._units, self._positive_infinities, self._negative_infinities
+
+    @classmethod
+    def of_parts(cls, units: int, positive: int, negative: int) -> ExactSum:
+        """The sum with these parts."""
+        found = cls()
+        found._units, found._positive_infinities, found._negative_infinities = units, positive, negative
+        return found
 
     def add(self, value: float, times: int = 1) -> None:
         """Add `value` `times` times; negative `times` take it out. Exact. NaN is a ValueRangeError."""
@@ -109,10 +118,8 @@ class ExactSum:
     @classmethod
     def of_state(cls, state: np.ndarray) -> ExactSum:
         """The sum with this state."""
-        found = cls()
-        found._units = int.from_bytes(state[:WORDS].astype("<i8").tobytes(), "little", signed=True)
-        found._positive_infinities, found._negative_infinities = int(state[WORDS]), int(state[WORDS + 1])
-        return found
+        units = int.from_bytes(state[:WORDS].astype("<i8").tobytes(), "little", signed=True)
+        return cls.of_parts(units, int(state[WORDS]), int(state[WORDS + 1]))
 
 
 # ── short form ────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -19,5 +19,6 @@ def spark() -> Iterator[Any]:
         session = local_session(
             2, failures=3, spark_log_level="OFF", spark_driver_extraJavaOptions="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
         )
+    session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()

@@ -1,0 +1,30 @@
+"""What users say when they declare a relation in Python, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from lftj.errors import DeclarationError, UnknownNameError
+from lftj.types import Type, type_of_python
+
+
+def checked_columns(columns: Mapping[str, object]) -> tuple[tuple[str, Type], ...]:
+    """Names and types. Raises DeclarationError (E160, E161)."""
+    # Not everybody runs a type checker, so what comes in is looked at.
+    if not isinstance(columns, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        hint = 'write {"id": int, "country": str}'
+        raise DeclarationError(f"columns are a dict of names and types, found {type(columns).__name__}", hint=hint)
+    if wrong := [name for name in columns if not isinstance(name, str) or not name or "#" in name]:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise DeclarationError(f"{wrong[0]!r} is not a name for a column", hint="use letters, digits and _")
+    return tuple((name, type_of_python(annotation)) for name, annotation in columns.items())
+
+
+def checked_key(name: str, columns: Mapping[str, object], key: str | Sequence[str] | None) -> tuple[int, ...] | None:
+    """Positions of the key columns. Raises UnknownNameError (E111)."""
+    if key is None:
+        return None
+    names = [key] if isinstance(key, str) else list(key)
+    known = list(columns)
+    if unknown := [column for column in names if column not in known]:
+        raise UnknownNameError(f"relation `{name}` has no column `{unknown[0]}`", code="E111", hint=f"its columns are {', '.join(known)}")
+    return tuple(sorted({known.index(column) for column in names}))

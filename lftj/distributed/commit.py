@@ -1,0 +1,203 @@
+"""A commit over all parts: rows go out, parts do their stages, and one manifest makes it all true.
+
+Before the manifest is renamed nothing has happened, whatever parts have written or workers remember: files carry the token of their commit,
+and a worker's memory of it counts only when a later task builds on it. After it everything has happened. So a commit is whole or not at
+all, and may be tried again from the start.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+from uuid import uuid4
+
+from lftj.dictionary import Dictionary
+from lftj.distributed.cuts import readers
+from lftj.distributed.entry import Entry, write_entry
+from lftj.distributed.failure import Failure
+from lftj.distributed.manifest import ROWS, Manifest
+from lftj.distributed.outcome import Outcome, Report
+from lftj.distributed.plan import PartPlan
+from lftj.distributed.transport import RouteTask, route
+from lftj.distributed.worker import PartDone, PartTask, run_stage
+from lftj.errors import DistributedError
+from lftj.storage.database import base_name
+from lftj.storage.delta import Delta
+
+REMEMBERED = 500
+"""Commits from which parts that fell behind can be brought forward; after more they are built anew."""
+
+
+class Executor(Protocol):
+    """What this package asks of an executor: see `partition.spark.SparkExecutor`."""
+
+    partitions: int
+    path: Path
+
+    def map(self, task: Any, payloads: Iterable[Any]) -> list[Any]: ...
+    def scan(self, frame: Any, task: Any, argument: Any) -> list[Any]: ...
+    def frame(self, task: Any, payloads: Sequence[Any], schema: Any) -> Any: ...
+    def parquet(self, path: str) -> Any: ...
+
+
+@dataclass(frozen=True)
+class Routed:
+    """A DataFrame whose rows come (`sign` 1) or go (−1); read by the executors, at commit."""
+
+    frame: Any
+    sign: int
+    options: Mapping[str, Any]
+
+
+Step = Delta | Routed
+
+
+class Commit:
+    """One attempt at a commit. `ran`: per part the stages it had in the commit before."""
+
+    def __init__(self, executor: Executor, before: Manifest, program: Mapping[str, Any], plan: PartPlan, ran: Mapping[int, int]):
+        self.executor, self.before, self.program, self.plan = executor, before, program, plan
+        self.afresh = before.program.get("rules", []) != program["rules"]
+        self.token = uuid4().hex[:16]
+        self.version = before.version + 1
+        self.stages_of: dict[int, int] = {}
+        self.done: list[PartDone] = []
+        self.new: list[dict[str, list[Entry]]] = [{}]
+        self._ran = ran
+        self._started = time.perf_counter()
+
+    def carry_out(self, staged: Mapping[str, Sequence[Step]], dictionary: Dictionary) -> Outcome:
+        """Do it all but make it true. Raises what the parts' users did wrong, and DistributedError (E401) when the job failed."""
+        for name, steps in staged.items():
+            entries = [entry for number, step in enumerate(steps) for entry in self._sent(name, number, step, dictionary)]
+            if entries:
+                self.new[0][base_name(name)] = entries
+        changed: dict[int, frozenset[str]] = {}
+        for stage in range(len(self.plan.stages)):
+            touched = self._touched(stage, changed)
+            found = self._stage(stage, sorted(touched))
+            self.new.append({})
+            for done in found:
+                changed[done.part] = done.changed
+                self.stages_of[done.part] = stage + 1
+                for name, entry in done.entries.items():
+                    self.new[stage + 1].setdefault(name, []).append(entry)
+            self.done += found
+        return self._outcome()
+
+    # ── rows out ──────────────────────────────────────────────────────────────────────────────────────────────────────
+    def _sent(self, name: str, number: int, step: Step, dictionary: Dictionary) -> list[Entry]:
+        schema, cuts = self.plan.program.catalog.relation(name), self.plan.cuts(name)
+        place = list(self.plan.program.catalog.relations).index(name)
+        stem = f"{self.version}-{self.token}-in{place}.{number}"
+        if isinstance(step, Routed):
+            path, parts = str(self.executor.path), self.executor.partitions
+            task = RouteTask(path, stem, self.version, parts, schema, cuts, step.sign, step.options)
+            found = _guarded(lambda: self.executor.scan(step.frame, route, task))
+            return [entry for entry in _checked(found) if entry is not None]
+        if not len(step):
+            return []
+        folder = self.executor.path / ROWS
+        return [write_entry(folder, stem, self.version, schema, step, cuts, self.executor.partitions, dictionary)]
+
+    # ── stages ────────────────────────────────────────────────────────────────────────────────────────────────────────
+    def _touched(self, stage: int, changed: Mapping[int, frozenset[str]]) -> set[int]:
+        """The parts that have something to do."""
+        parts, work = self.executor.partitions, self.plan.stages[stage]
+        if self.afresh:
+            # In the first stage all, since base rows are told from new ones there.
+            return {part for part in range(parts) if stage == 0 or work.of(part)}
+        touched = {part for part, names in changed.items() if not names.isdisjoint(work.reads)}
+        for feed in self.plan.feeds_of(stage):
+            for entry in self.new[stage].get(feed.relation, ()):
+                touched |= readers(feed.cut, entry.holding(feed.cut), parts)
+        return touched
+
+    def _stage(self, stage: int, parts: Sequence[int]) -> list[PartDone]:
+        before, path = self.before, str(self.executor.path)
+        new = tuple(self.new[: stage + 1])
+        tasks = [
+            PartTask(
+                path=path,
+                part=part,
+                parts=self.executor.partitions,
+                program=self.program,
+                base=(before.token, before.version),
+                ran=self._ran.get(part),
+                token=self.token,
+                version=self.version,
+                stage=stage,
+                new=new,
+                afresh=self.afresh,
+            )
+            for part in parts
+        ]
+        return _checked(_guarded(lambda: list(self.executor.map(run_stage, tasks))))
+
+    # ── what it came to ───────────────────────────────────────────────────────────────────────────────────────────────
+    def _outcome(self) -> Outcome:
+        report = Report.of(self.version, self.done, self.new, time.perf_counter() - self._started)
+        outcome = Outcome(self.before, self.plan, self.afresh, self.afresh, report=report)
+        counts = dict(self.before.counts)
+        if self.afresh:
+            counts = {name: count for name, count in counts.items() if name not in self.plan.placements}
+        for done in self.done:
+            for name, (came, went, entry) in done.net.items():
+                counts[base_name(name)] = counts.get(base_name(name), 0) + came - went
+                outcome.inserted[name] = outcome.inserted.get(name, 0) + came
+                outcome.happened |= came + went > 0
+                if came + went and not self.plan.derived(name):
+                    found = [(entry, None)] if entry is not None else [(sent, done.part) for sent in self.new[0][base_name(name)]]
+                    outcome.changes.setdefault(name, []).extend(found)
+            for name, (came, went) in done.rows.items():
+                counts[name] = counts.get(name, 0) + came - went
+                outcome.happened = True
+        for entries in self.new[1:]:
+            for name, written in entries.items():
+                outcome.changes.setdefault(name, []).extend((entry, None) for entry in written)
+        if outcome.happened:
+            outcome.manifest = self._manifest(counts)
+        elif self.program != self.before.program:
+            outcome.manifest = replace(self.before, program=self.program)
+        return outcome
+
+    def _manifest(self, counts: Mapping[str, int]) -> Manifest:
+        before = self.before
+        log = {name: list(entries) for name, entries in before.log.items()}
+        tokens = dict(sorted(before.tokens.items())[-REMEMBERED:])
+        if self.afresh:
+            base = {base_name(name) for name in self.plan.program.catalog.relations}
+            log, tokens = {name: entries for name, entries in log.items() if name in base}, {}
+        for entries in self.new:
+            for name, written in entries.items():
+                log.setdefault(name, []).extend(written)
+        return replace(
+            before,
+            version=self.version,
+            token=self.token,
+            program=self.program,
+            log={name: tuple(entries) for name, entries in log.items()},
+            counts=counts,
+            tokens=tokens | {self.version: self.token},
+        )
+
+
+def _checked(found: Sequence[Any]) -> list[Any]:
+    """The results, if there is no Failure among them; else the first one's error is raised."""
+    for each in found:
+        if isinstance(each, Failure):
+            raise each.error()
+    return list(found)
+
+
+def _guarded(job: Any) -> list[Any]:
+    try:
+        return job()
+    except RuntimeError as error:
+        if type(error).__name__ != "TaskFailedError":
+            raise
+        hint = "nothing has happened; look into the executor's log, and try again"
+        raise DistributedError(f"the job failed: {error}", code="E401", hint=hint) from error

@@ -1,0 +1,127 @@
+"""What an open transaction on a distributed workspace has gathered: a program, and steps per relation in their order."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lftj import frames
+from lftj.dictionary import Dictionary
+from lftj.distributed.commit import Routed, Step
+from lftj.errors import DeclarationError, DistributedError, ParseError, TransactionError
+from lftj.handles import RuleHandle
+from lftj.program.normal_form import RelationSchema
+from lftj.program.program import Program
+from lftj.state import name_of
+from lftj.storage.database import base_name
+from lftj.storage.delta import Delta
+from lftj.syntax import tree
+from lftj.syntax.builder import Predicate, to_tree
+from lftj.syntax.parser import parse
+
+RelationOrName = str | Predicate
+
+
+def unsupported(what: str, hint: str) -> DistributedError:
+    """The error for what a distributed workspace cannot do yet."""
+    return DistributedError(f"a distributed workspace cannot do this yet: {what}", hint=hint)
+
+
+class DistributedDraft:
+    """Errors leave it as it was. `dictionary` codes the rows that pass through the driver, for the time of the transaction."""
+
+    def __init__(self, program: Program, views: frozenset[str], executor: Any):
+        self.program, self.views = program, views
+        self.dictionary = Dictionary()
+        self.staged: dict[str, list[Step]] = {}
+        self._executor = executor
+
+    # ── rows ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+    def change(self, relation: RelationOrName, data: object, sign: int, options: dict[str, Any]) -> None:
+        """Rows that come or go; the last word on a row holds. Frames of executors and Parquet files wait for the commit."""
+        schema = self.writable(relation)
+        options = {"mapping" if name == "columns" else name: value for name, value in options.items()}
+        if (frame := self._executors_own(data)) is not None:
+            self.staged.setdefault(schema.name, []).append(Routed(frame, sign, options))
+            return
+        frame = frames.read(data, schema.columns, dictionary=self.dictionary, **options)
+        columns = frame.columns if schema.arity else [_zeros(frame.rows)]
+        self._push(schema.name, Delta.insertion(columns) if sign > 0 else Delta.deletion(columns))
+
+    def _executors_own(self, data: Any) -> Any:
+        if callable(getattr(data, "mapInArrow", None)):
+            return data
+        if isinstance(data, (str, os.PathLike)):
+            path = Path(data)
+            if path.suffix == ".parquet" or path.is_dir():
+                return self._executor.parquet(str(path.absolute()))
+        return None
+
+    def _push(self, name: str, delta: Delta) -> None:
+        steps = self.staged.setdefault(name, [])
+        if steps and isinstance(steps[-1], Delta):
+            steps[-1] = steps[-1].then(delta)
+        else:
+            steps.append(delta)
+
+    def writable(self, relation: RelationOrName) -> RelationSchema:
+        """The schema of a relation that takes rows of its own. Raises TransactionError (E321) for a view."""
+        schema = self.program.catalog.relation(name_of(relation))
+        if schema.name in self.views:
+            hint = "change what its rules read, or declare it with ws.relation(…) to give it rows of its own"
+            raise TransactionError(f"`{schema.name}` is a view: its rows come from its rules", code="E321", hint=hint)
+        return schema
+
+    # ── the program ───────────────────────────────────────────────────────────────────────────────────────────────────
+    def declare(self, schema: RelationSchema, *, view: bool) -> None:
+        """Declare a relation."""
+        self.program = self.program.declare(schema)
+        if view:
+            self.views |= {schema.name}
+
+    def add_rules(self, text: str | tree.ParsedProgram, file: str | None = None) -> list[RuleHandle]:
+        """Add a program; a handle per rule, then one per relation with facts."""
+        if not isinstance(text, (str, tree.ParsedProgram)):
+            hint = "pass the text itself: Path(…).read_text(); for one Python expression use add_rule(…)"
+            raise ParseError(f"expected rule text, found {type(text).__name__}", code="E103", hint=hint)
+        program, added = self.program.add(parse(text, file) if isinstance(text, str) else text)
+        handles = [RuleHandle(source, program.rule(source)) for source in added]
+        self.program = program
+        for name, rows in program.facts.items():
+            schema = program.catalog.relation(name)
+            columns = frames.read(rows, schema.columns, dictionary=self.dictionary).columns if schema.arity else [_zeros(1)]
+            self._push(name, Delta.insertion(columns))
+            handles.append(RuleHandle(None, None, (name, tuple(columns))))
+        return handles
+
+    def add_rule(self, rule: object) -> RuleHandle:
+        """Add one rule or fact, as text, tree or Python expression."""
+        parsed = parse(rule) if isinstance(rule, str) else tree.ParsedProgram((to_tree(rule),))  # type: ignore[arg-type]
+        if len(parsed.clauses) != 1 or not isinstance(parsed.clauses[0], tree.Rule):
+            raise ParseError("expected one rule", code="E103", hint="for declarations and several rules use add_rules(text)")
+        return self.add_rules(parsed)[0]
+
+    def remove_rules(self, handles: Iterable[RuleHandle]) -> None:
+        """Remove rules. Raises UnknownNameError (E114) for one that is not there."""
+        program = self.program
+        for handle in handles:
+            if handle.source is None:
+                raise unsupported("removing facts by their handle", "delete the rows: tx.delete(relation, rows)")
+            program = program.remove(handle.source)
+        self.program = program
+
+    def check(self, counts: Mapping[str, int]) -> None:
+        """Raise DeclarationError (E163) for rows of a relation whose rule aggregates; `counts` are those that are there."""
+        for name in self.program.catalog.relations:
+            if self.program.catalog.aggregated(name) and (name in self.staged or counts.get(base_name(name))):
+                hint = f"give the aggregate a relation of its own and read both: all(x, n) :- {name}(x, n) ; own(x, n)."
+                message = f"relation `{name}` has an aggregate rule and cannot hold rows of its own as well"
+                raise DeclarationError(message, code="E163", hint=hint)
+
+
+def _zeros(rows: int) -> np.ndarray:
+    return np.zeros(rows, np.int64)

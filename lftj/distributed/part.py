@@ -1,0 +1,172 @@
+"""One part: its share of all relations and what its views are maintained with, brought forward commit by commit, stage by stage.
+
+A part is an lftj database like any other, of local relations, and values in it are never changed: the state before a commit is still there
+when the commit turns out not to happen.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from lftj.dictionary import Dictionary
+from lftj.distributed.cuts import ALL
+from lftj.distributed.partials import verbs
+from lftj.distributed.plan import Feed, PartPlan
+from lftj.join.context import Bitmap, Context
+from lftj.join.statistics import Statistics
+from lftj.keys import check_key
+from lftj.maintain.refresh import ViewState, refresh
+from lftj.maintain.rule_state import RelationState
+from lftj.maintain.rule_work import RuleWork
+from lftj.program.normal_form import RelationSchema, StratifiedProgram
+from lftj.storage.database import BASE_SUFFIX, Database
+from lftj.storage.delta import Delta
+from lftj.storage.relation import RelationVersion
+from scantree import Arena
+
+TRACE_BUDGET = 1 << 26
+"""Bytes that the sensitivity indices of one part may take."""
+
+_VERBS = verbs()
+_COMMITS = 4  # whose whole relations are remembered: a part may be brought forward by one commit and changed by the next
+
+Rows = Callable[[Feed], Delta]
+"""Reads what came for a feed."""
+
+
+@dataclass
+class Host:
+    """What the parts of one process share: memory, the dictionary of strings, and the relations that each of them has whole.
+
+    `whole` holds, for the commits done last, what each such relation became and by which change; so parts go on sharing its pages.
+    """
+
+    arena: Arena = field(default_factory=Arena)
+    dictionary: Dictionary = field(default_factory=Dictionary)
+    whole: OrderedDict[str, dict[tuple[str, int], tuple[RelationVersion, RelationVersion, Delta]]] = field(default_factory=OrderedDict)
+    _empty: dict[RelationSchema, RelationVersion] = field(default_factory=dict)
+
+    def empty(self, schema: RelationSchema) -> RelationVersion:
+        """A relation without rows, the same one each time."""
+        if schema not in self._empty:
+            self._empty[schema] = RelationVersion.empty(schema, self.arena)
+        return self._empty[schema]
+
+    def moved(self, feed: Feed, old: RelationVersion, commit: str, rows: Rows) -> tuple[RelationVersion, Delta]:
+        """A relation after a commit, and its net change; of one that all parts have whole, once for all parts."""
+        key = (feed.schema.name, id(old))
+        known = self.whole.get(commit, {}).get(key) if feed.cut == ALL else None
+        if known is not None:
+            return known[1:]
+        wanted = rows(feed)
+        new, gone = ~old.contains(wanted.inserts), old.contains(wanted.erases)
+        delta = Delta([column[new] for column in wanted.inserts], [column[gone] for column in wanted.erases])
+        version = old.apply(delta)
+        if feed.cut == ALL:
+            self.whole.setdefault(commit, {})[key] = (old, version, delta)
+            self.whole.move_to_end(commit)
+            while len(self.whole) > _COMMITS:
+                self.whole.popitem(last=False)
+        return version, delta
+
+
+@dataclass(frozen=True)
+class PartState:
+    """One part after the commit `token`; without one, base rows only, nothing derived yet."""
+
+    token: str
+    plan: PartPlan
+    number: int
+    database: Database
+    heads: Mapping[str, ViewState] = field(default_factory=dict)
+    statistics: Statistics = field(default_factory=Statistics)
+    caches: list[Bitmap] = field(default_factory=list)
+
+    @staticmethod
+    def loaded(plan: PartPlan, number: int, host: Host, rows: Rows, commit: str) -> PartState:
+        """Relations as their entries say; `commit` is a name for the sum of these entries."""
+        relations = {name: host.empty(schema) for name, schema in plan.local.items()}
+        for feed in plan.feeds:
+            name = feed.schema.name
+            relations[name] = host.moved(feed, relations[name], commit, rows)[0]
+        return PartState("", plan, number, Database(relations))
+
+    def carried(self, plan: PartPlan, host: Host) -> PartState | None:
+        """This state under a plan that has more relations but the same rules; None when it has not."""
+        old = self.plan
+        if plan is old:
+            return self
+        if plan.stages != old.stages or plan.outputs != old.outputs or not set(old.feeds) <= set(plan.feeds):
+            return None
+        new = {name: host.empty(schema) for name, schema in plan.local.items() if name not in self.database}
+        return replace(self, plan=plan, database=self.database.replace(new))
+
+
+@dataclass
+class Advance:
+    """A commit on its way through one part: the state before, the state now, what changed so far, and the first stage not done.
+
+    `net`: the change of base rows, by relation.
+    """
+
+    before: PartState
+    now: PartState
+    token: str
+    deltas: dict[str, Delta] = field(default_factory=dict)
+    net: dict[str, Delta] = field(default_factory=dict)
+    works: list[RuleWork] = field(default_factory=list)
+    stage: int = 0
+
+    @staticmethod
+    def begin(state: PartState, token: str) -> Advance:
+        """Nothing done yet."""
+        return Advance(state, state, token)
+
+    def take(self, rows: Rows, stages: int, host: Host) -> None:
+        """Do the next `stages` stages at once. Raises what a commit raises; then this is of no use any more."""
+        plan, context = self.before.plan, _context(self.now, host)
+        updates: dict[str, RelationVersion] = {}
+        for feed in plan.feeds:
+            if self.stage <= feed.stage < self.stage + stages:
+                updates |= self._fed(feed, rows, host)
+        strata = tuple(s for stage in plan.stages[self.stage : self.stage + stages] for s in stage.of(self.before.number))
+        database = self.now.database.replace(updates)
+        new = frozenset[str]() if self.before.token else frozenset(name for stratum in strata for name in stratum.relations)
+        program = StratifiedProgram(dict(plan.local), strata)
+        done = refresh(program, self.before.database, database, self.deltas, self.now.heads, context, changed_rules=new)
+        self.deltas |= done.deltas
+        self.works += done.works
+        self.now = replace(self.now, database=done.database, heads=done.states)
+        self.stage += stages
+
+    def _fed(self, feed: Feed, rows: Rows, host: Host) -> dict[str, RelationVersion]:
+        """The local relation with what is new of what came."""
+        name = feed.schema.name
+        version, delta = host.moved(feed, self.now.database[name], self.token, rows)
+        if not len(delta):
+            return {}
+        self.deltas[name] = delta
+        if feed.checked:
+            known = feed.relation.removesuffix(BASE_SUFFIX)
+            self.net[known] = delta
+            check_key(replace(feed.schema, name=known), version, delta, host.dictionary)
+        return {name: version}
+
+    def finished(self) -> PartState:
+        """The state after the commit."""
+        return replace(self.now, token=self.token)
+
+
+def _context(state: PartState, host: Host) -> Context:
+    traced = sum(each.traced for each in state.heads.values() if isinstance(each, RelationState))
+    return Context(
+        host.arena,
+        host.dictionary,
+        user_aggregates=_VERBS,
+        statistics=state.statistics,
+        trace_budget=TRACE_BUDGET,
+        traced=lambda: traced,
+        caches=state.caches,
+    )

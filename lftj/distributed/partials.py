@@ -1,0 +1,204 @@
+"""Aggregates over parts: what each part computes of its share, and how the shares make the whole.
+
+| aggregate            | a part's share                                      | the whole                                        |
+|----------------------|-----------------------------------------------------|--------------------------------------------------|
+| `count`              | its count                                           | their sum                                        |
+| `sum` of int, decimal| sums of the upper and of the lower 32 bits          | put together exactly, then held against the type |
+| `sum` of float       | the exact sum, as text                              | the exact sum of these, rounded once             |
+| `mean`               | as `sum`, and the count                             | the exact total over the count, rounded once     |
+| `min`, `max`         | its least or greatest                               | the least or greatest of these                   |
+
+So the result is what one part alone would publish, bit for bit. `concat` and aggregates of users have no shares.
+"""
+
+from __future__ import annotations
+
+import decimal
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lftj.heads.float_sum import ExactSum
+from lftj.heads.user import UserAggregate
+from lftj.program.normal_form import (
+    AggregateTerm,
+    Apply,
+    Assignment,
+    NormalRule,
+    PositiveAtom,
+    Ref,
+    RelationSchema,
+    RuleVariable,
+    Value,
+)
+from lftj.types import FLOAT, INT, STR, Type
+
+PART = ("part#", INT)
+"""The first column of shares: the part that they come from."""
+
+_SHIFT, _LOW = Value(32, INT), Value(0xFFFFFFFF, INT)
+_EXACT = "#exact"
+
+
+@dataclass(frozen=True)
+class Split:
+    """A head taken apart: `local` derives a part's shares, relation `shares` holds those of all parts, `merge` makes the whole of them."""
+
+    local: NormalRule
+    shares: RelationSchema
+    merge: NormalRule
+
+
+@dataclass(frozen=True)
+class _Shares:
+    """The shares of one aggregate: head terms of the local rule, and the merging function over their columns."""
+
+    terms: tuple[AggregateTerm, ...]
+    function: str
+
+
+def decomposable(rule: NormalRule) -> bool:
+    """Whether every aggregate of a head can be put together from shares."""
+    return all(term.function in ("count", "sum", "mean", "min", "max") for term in rule.head if isinstance(term, AggregateTerm))
+
+
+def split_aggregate(rule: NormalRule, name: str, merged: str) -> Split:
+    """The rules for shares called `name` and for the whole, called `merged`. The head must be decomposable."""
+    maker = _Maker(rule)
+    columns: list[tuple[str, Type]] = [PART]
+    local_head: list[Ref | AggregateTerm] = []
+    merged_head: list[Ref | AggregateTerm] = []
+    for place, term in enumerate(rule.head):
+        if isinstance(term, Ref):
+            merged_head.append(Ref(len(columns)))
+            columns.append((f"c{place}", rule.variables[term.variable].type))
+            local_head.append(term)
+            continue
+        shares = maker.shares(term)
+        refs = tuple(Ref(len(columns) + number) for number in range(len(shares.terms)))
+        merged_head.append(AggregateTerm(shares.function, refs, term.type))
+        columns += [(f"c{place}s{number}", share.type) for number, share in enumerate(shares.terms)]
+        local_head += shares.terms
+    schema = RelationSchema(name, tuple(columns))
+    return Split(maker.rule(name, tuple(local_head)), schema, _reading(rule, schema, merged, tuple(merged_head)))
+
+
+def split_projection(rule: NormalRule, name: str, schema: RelationSchema) -> Split:
+    """For rows that several parts may derive: the shares are these rows, the whole is their union. For one rule of the relation."""
+    shares = RelationSchema(name, (PART, *((f"c{place}", type) for place, (_, type) in enumerate(schema.columns))))
+    head = tuple(Ref(place + 1) for place in range(schema.arity))
+    return Split(replace(rule, relation=name), shares, _reading(rule, shares, schema.name, head))
+
+
+def _reading(rule: NormalRule, shares: RelationSchema, merged: str, head: tuple[Ref | AggregateTerm, ...]) -> NormalRule:
+    variables = tuple(RuleVariable(f"_{name}", type) for name, type in shares.columns)
+    atom = PositiveAtom(shares.name, tuple(Ref(place) for place in range(shares.arity)))
+    return NormalRule(rule.source, merged, head, variables, (atom,))
+
+
+def share_column(rule: NormalRule, column: int) -> int:
+    """The column of the shares that holds what stands in a group column of the head."""
+    if not rule.aggregates:
+        return column + 1
+    maker = _Maker(rule)
+    return 1 + sum(len(maker.shares(term).terms) if isinstance(term, AggregateTerm) else 1 for term in rule.head[:column])
+
+
+class _Maker:
+    """Makes the shares of a rule's aggregates, and the variables that they need."""
+
+    def __init__(self, rule: NormalRule):
+        self._rule = rule
+        self._variables = list(rule.variables)
+        self._assignments = list(rule.assignments)
+
+    def rule(self, name: str, head: tuple[Ref | AggregateTerm, ...]) -> NormalRule:
+        return replace(self._rule, relation=name, head=head, variables=tuple(self._variables), assignments=tuple(self._assignments))
+
+    def shares(self, term: AggregateTerm) -> _Shares:
+        if term.function == "count":
+            return _Shares((AggregateTerm("count", (), INT),), "sum")
+        if term.function in ("min", "max"):
+            return _Shares((term,), term.function)
+        of = self._rule.variables[term.args[0].variable].type
+        size = (AggregateTerm("count", (), INT),) if term.function == "mean" else ()
+        if of.name == "float":
+            return _Shares((AggregateTerm(_EXACT, term.args, STR), *size), f"#float-{term.function}")
+        halves = (self._computed("bshr", term.args[0], _SHIFT), self._computed("band", term.args[0], _LOW))
+        sums = tuple(AggregateTerm("sum", (half,), INT) for half in halves)
+        return _Shares((*sums, *size), f"#{term.function}-{of.name}-{of.scale or 0}")
+
+    def _computed(self, operator: str, argument: Ref, other: Value) -> Ref:
+        self._variables.append(RuleVariable("_", INT))
+        made = Ref(len(self._variables) - 1)
+        self._assignments.append(Assignment(made.variable, Apply(operator, (argument, other), INT)))
+        return made
+
+
+# ── the verbs ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+def _summed(first: tuple[int, ...], second: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(one + other for one, other in zip(first, second, strict=True))
+
+
+def _negated(state: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(-number for number in state)
+
+
+def _parts_of(value: float) -> tuple[int, ...]:
+    return ExactSum([value]).parts
+
+
+def _spelt(state: tuple[int, ...]) -> str:
+    units, positive, negative = state
+    return f"{units:x} {positive} {negative}"
+
+
+def _read(text: str) -> tuple[int, ...]:
+    units, positive, negative = text.split()
+    return int(units, 16), int(positive), int(negative)
+
+
+def _rounded(state: tuple[int, ...]) -> float:
+    return ExactSum.of_parts(*state[:3]).value()
+
+
+def _verb(name: str, zero: tuple[int, ...], lift: Any, finish: Any, types: tuple[Type, ...], result: Type) -> UserAggregate:
+    return UserAggregate(name, zero, lift, _summed, _negated, finish, types, result)
+
+
+def _integral(kind: str, scale: int) -> list[UserAggregate]:
+    unit = 10**scale
+
+    def total(state: tuple[int, ...]) -> Any:
+        return state[0] if kind == "int" else decimal.Decimal(f"{state[0]}e-{scale}")
+
+    return [
+        _verb(f"#sum-{kind}-{scale}", (0,), lambda high, low: ((high << 32) + low,), total, (INT, INT), INT),
+        _verb(
+            f"#mean-{kind}-{scale}",
+            (0, 0),
+            lambda high, low, size: ((high << 32) + low, size),
+            lambda state: state[0] / (state[1] * unit) if state[1] else 0.0,
+            (INT, INT, INT),
+            FLOAT,
+        ),
+    ]
+
+
+def verbs() -> Mapping[str, UserAggregate]:
+    """The aggregates that shares and wholes are made with, by name."""
+    found = [
+        _verb(_EXACT, (0, 0, 0), _parts_of, _spelt, (FLOAT,), STR),
+        _verb("#float-sum", (0, 0, 0), _read, _rounded, (STR,), FLOAT),
+        _verb(
+            "#float-mean",
+            (0, 0, 0, 0),
+            lambda text, size: (*_read(text), size),
+            lambda state: _rounded(state) / state[3] if state[3] else 0.0,
+            (STR, INT),
+            FLOAT,
+        ),
+    ]
+    for kind, scales in (("int", range(1)), ("decimal", range(19))):
+        found += [verb for scale in scales for verb in _integral(kind, scale)]
+    return {verb.name: verb for verb in found}

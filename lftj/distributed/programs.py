@@ -1,0 +1,45 @@
+"""A program as plain data, for the manifest and for workers, and back."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from lftj.program.normal_form import RelationSchema
+from lftj.program.program import Program
+from lftj.syntax.parser import parse
+from lftj.types import type_of_python
+
+
+def described(program: Program, views: frozenset[str], shared: Mapping[str, int]) -> dict[str, Any]:
+    """Relations, rules as text in their order, and the numbers of rows that decide what is too large to be shared."""
+    relations = [
+        {
+            "name": schema.name,
+            "columns": [[name, str(type)] for name, type in schema.columns],
+            "key": None if schema.key is None else list(schema.key),
+            "functional": schema.functional,
+            "view": schema.name in views,
+        }
+        for schema in program.catalog.relations.values()
+    ]
+    return {"relations": relations, "rules": [str(each.rule) for each in program.sources.values()], "sizes": dict(shared)}
+
+
+def restored(description: Mapping[str, Any]) -> tuple[Program, frozenset[str]]:
+    """The program and the names of its views. Rules are numbered from 1 in their order."""
+    program = Program()
+    for each in description.get("relations", ()):
+        columns = tuple((name, type_of_python(text)) for name, text in each["columns"])
+        key = None if each["key"] is None else tuple(each["key"])
+        program = program.declare(RelationSchema(each["name"], columns, key, each["functional"]))
+    if rules := "\n".join(description.get("rules", ())):
+        program = program.add(parse(rules))[0]
+    return program, frozenset(each["name"] for each in description.get("relations", ()) if each["view"])
+
+
+def digest(description: Mapping[str, Any]) -> str:
+    """A short name for a description; equal descriptions have equal names."""
+    return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()[:16]

@@ -1,0 +1,104 @@
+"""Rows that lie in parts: gathered in this process when asked for as a whole, or read by the executors where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from lftj import frames
+from lftj.dictionary import Dictionary
+from lftj.distributed.commit import Executor
+from lftj.distributed.cuts import ONE
+from lftj.distributed.entry import Entry, read_entries, read_entry
+from lftj.distributed.manifest import ROWS, Manifest
+from lftj.distributed.plan import PartPlan
+from lftj.distributed.transport import ReadTask, read_part
+from lftj.program.normal_form import RelationSchema
+from lftj.result import Result
+from lftj.storage.database import base_name
+from lftj.storage.delta import Columns, Delta
+from lftj.types import INT
+from scantree.rows import difference, sort_rows
+
+if TYPE_CHECKING:
+    import pyspark.sql
+
+CHANGE_COLUMNS = (("__diff__", INT), ("__version__", INT))
+
+
+class DistributedResult(Result):
+    """A relation of a distributed workspace, as of one version.
+
+    `to_spark()` and `write_parquet(path)` leave the rows with the executors; everything else gathers them in this process first. Readable
+    until the workspace is compacted or closed.
+    """
+
+    def __init__(self, read: Callable[[Dictionary], Columns], tasks: Sequence[ReadTask], executor: Executor, count: int, version: int):
+        """For the workspace."""
+        dictionary = Dictionary()
+        schema = tasks[0].schema
+        super().__init__(schema.columns, partial(read, dictionary), count, dictionary, version=version, name=schema.name)
+        self._tasks = list(tasks)
+        self._executor = executor
+
+    def to_spark(self, spark: pyspark.sql.SparkSession | None = None) -> pyspark.sql.DataFrame:
+        """A Spark DataFrame with a partition per part, read by the executors; `spark` is the session of the workspace."""
+        fields = [pa.field(name, type.arrow) for name, type in zip(self.columns, self.types, strict=True)]
+        return self._executor.frame(read_part, self._tasks, pa.schema(fields))
+
+    def write_parquet(self, path: str) -> None:
+        """Write the rows as a folder of Parquet files, by the executors, in place of what is there."""
+        self.to_spark().write.mode("overwrite").parquet(path)
+
+
+def relation_rows(executor: Executor, manifest: Manifest, plan: PartPlan, schema: RelationSchema) -> DistributedResult:
+    """All rows of a relation, base and derived."""
+    name = schema.name if plan.derived(schema.name) else base_name(schema.name)
+    entries = manifest.log.get(name, ())
+    path, parts = executor.path, executor.partitions
+    tasks = [ReadTask(str(path), part, parts, schema, plan.homes[schema.name], entries) for part in range(parts)]
+
+    def read(dictionary: Dictionary) -> Columns:
+        return read_entries(path / ROWS, entries, schema, ONE, 0, parts, dictionary).inserts
+
+    return DistributedResult(read, tasks, executor, manifest.counts.get(name, 0), manifest.version)
+
+
+def change_rows(executor: Executor, schema: RelationSchema, home: int, found: Sequence[tuple[Entry, int | None]], version: int) -> Result:
+    """The net change of a relation as rows with `__diff__` and `__version__`, the rows lost first."""
+    dictionary = Dictionary()
+    folder, parts = executor.path / ROWS, executor.partitions
+    change = Delta.empty(schema.arity)
+    for entry, part in found:
+        cut = ONE if part is None else home
+        change = change.then(read_entry(folder, entry, schema, cut, part or 0, parts, dictionary))
+    return signed_rows(schema, change, version, dictionary)
+
+
+def replaced_rows(before: DistributedResult, after: DistributedResult, schema: RelationSchema) -> Result:
+    """The difference of two versions of a relation, by comparing all rows."""
+
+    dictionary = Dictionary()
+    old, new = (
+        sort_rows(frames.read(each.arrow(), schema.columns, dictionary=dictionary).columns)
+        if schema.arity
+        else [np.zeros(len(each), np.int64)]
+        for each in (before, after)
+    )
+    return signed_rows(schema, Delta(difference(new, old), difference(old, new)), after.version, dictionary)
+
+
+def signed_rows(schema: RelationSchema, change: Delta, version: int, dictionary: Dictionary) -> Result:
+    """A change as a result."""
+
+    def read() -> Columns:
+        rows: list[Any] = [np.concatenate(pair) for pair in zip(change.erases, change.inserts, strict=True)][: schema.arity]
+        signs = np.repeat(np.array([-1, 1], np.int64), [change.erased, change.inserted])
+        return [*rows, signs, np.full(len(change), version, np.int64)]
+
+    columns = (*schema.columns, *CHANGE_COLUMNS)
+    return Result(columns, read, len(change), dictionary, version=version, name=f"changes of {schema.name}")

@@ -1,0 +1,83 @@
+"""The driver's side of a distributed workspace: the manifest that is true, the lock on the path, and commits."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from typing import Any
+
+from lftj.distributed.commit import Commit, Executor
+from lftj.distributed.draft import DistributedDraft
+from lftj.distributed.manifest import Manifest, PathLock, sweep
+from lftj.distributed.outcome import Outcome, Report
+from lftj.distributed.plan import plan_of
+from lftj.distributed.programs import described, restored
+from lftj.errors import DistributedError
+from lftj.program.program import Program
+from lftj.storage.database import BASE_SUFFIX
+from lftj.writer import WriterLock
+
+REMEMBERED_REPORTS = 1000
+
+
+class Store:
+    """One open path. `program` numbers rules as the handles of this process know them; the plan has the same rules, numbered anew."""
+
+    def __init__(self, executor: Executor, writer_timeout: float):
+        """Opens the path, or begins it. Raises DistributedError (E402) when it is in use, (E403) when it has another number of parts."""
+        self.executor = executor
+        self.writer = WriterLock(writer_timeout)
+        self._lock = PathLock(executor.path)
+        try:
+            self.manifest = Manifest.load(executor.path) or Manifest(executor.partitions)
+            if self.manifest.parts != executor.partitions:
+                message = f"{executor.path} holds {self.manifest.parts} parts, the executor has {executor.partitions}"
+                raise DistributedError(message, code="E403", hint=f"write partitions={self.manifest.parts}, or choose another path")
+            sweep(executor.path, self.manifest)
+            self.program, self.views = restored(self.manifest.program)
+        except BaseException:
+            self._lock.release()
+            raise
+        self.plan = plan_of(self._description(self.program, self.views))
+        self.reports: deque[Report] = deque(maxlen=REMEMBERED_REPORTS)
+        self._ran: dict[int, int] = {}
+
+    def commit(self, draft: DistributedDraft, batch: tuple[str, int] | None = None) -> Outcome:
+        """Carry a draft out and make it true. With the writer lock held. `batch`: the micro-batch of a stream that it is."""
+        draft.check(self.manifest.counts)
+        description = self._description(draft.program, draft.views)
+        plan = self.plan if description == self.manifest.program else plan_of(description)
+        commit = Commit(self.executor, self.manifest, description, plan, self._ran)
+        outcome = commit.carry_out(draft.staged, draft.dictionary)
+        if batch is not None:
+            outcome.manifest = outcome.manifest.advanced(batches={**outcome.manifest.batches, batch[0]: batch[1]})
+        if outcome.manifest is not self.manifest:
+            outcome.manifest.store(self.executor.path)
+        self.manifest, self.plan, self.program, self.views = outcome.manifest, plan, draft.program, draft.views
+        if outcome.happened:
+            self._ran = commit.stages_of
+        if outcome.report is not None:
+            self.reports.append(outcome.report)
+        return outcome
+
+    def draft(self) -> DistributedDraft:
+        """An empty one on the present version."""
+        return DistributedDraft(self.program, self.views, self.executor)
+
+    def _description(self, program: Program, views: frozenset[str]) -> dict[str, Any]:
+        """The description of a program; sizes are looked at only when its rules are new, so that equal rules have equal plans."""
+        known = self.manifest.program
+        description = described(program, views, known.get("sizes", {}))
+        if description["rules"] != known.get("rules", []):
+            description["sizes"] = _sizes(self.manifest.counts)
+        return description
+
+    def close(self) -> None:
+        """Let others open the path."""
+        self._lock.release()
+
+
+def _sizes(counts: Mapping[str, int]) -> dict[str, int]:
+    """Rows of base relations, to two digits."""
+    base = {name.removesuffix(BASE_SUFFIX): count for name, count in counts.items() if name.endswith(BASE_SUFFIX)}
+    return {name: round(count, 2 - len(str(count))) for name, count in base.items()}

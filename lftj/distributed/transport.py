@@ -1,0 +1,74 @@
+"""Rows into parts and out of them, where they are: tasks that need no state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import pyarrow as pa
+
+from lftj import frames
+from lftj.dictionary import Dictionary
+from lftj.distributed.entry import Entry, read_entries, write_entry
+from lftj.distributed.failure import Failure, told
+from lftj.distributed.manifest import ROWS
+from lftj.errors import LftjError
+from lftj.program.normal_form import RelationSchema
+from lftj.storage.delta import Delta
+
+
+@dataclass(frozen=True)
+class RouteTask:
+    """Rows of a DataFrame on their way to their parts: what to call the entry, and how to read the columns."""
+
+    path: str
+    stem: str
+    version: int
+    parts: int
+    schema: RelationSchema
+    cuts: tuple[int, ...]
+    sign: int
+    options: Mapping[str, Any]
+
+
+def route(batches: Iterator[pa.RecordBatch], task: RouteTask) -> Entry | Failure | None:
+    """Write one partition of a DataFrame as an entry; None when it is empty."""
+    dictionary = Dictionary()
+    change = Delta.empty(task.schema.arity)
+    try:
+        pieces = [frames.read(batch, task.schema.columns, dictionary=dictionary, **task.options).columns for batch in batches]
+    except LftjError as error:
+        return told(error)
+    if pieces:
+        columns = [np.concatenate(column) for column in zip(*pieces, strict=True)]
+        change = Delta.insertion(columns) if task.sign > 0 else Delta.deletion(columns)
+    if not len(change):
+        return None
+    # Another attempt at this partition writes a file of its own, and only one of them is named in the end.
+    stem = f"{task.stem}-{uuid4().hex}"
+    return write_entry(Path(task.path) / ROWS, stem, task.version, task.schema, change, task.cuts, task.parts, dictionary)
+
+
+@dataclass(frozen=True)
+class ReadTask:
+    """One part of a relation, to be read from its entries."""
+
+    path: str
+    part: int
+    parts: int
+    schema: RelationSchema
+    home: int
+    entries: tuple[Entry, ...]
+
+
+def read_part(task: ReadTask) -> Iterator[pa.RecordBatch]:
+    """The rows of one part as Arrow batches."""
+    dictionary = Dictionary()
+    folder = Path(task.path) / ROWS
+    rows = read_entries(folder, task.entries, task.schema, task.home, task.part, task.parts, dictionary).inserts
+    names, types = zip(*task.schema.columns, strict=True)
+    yield from frames.to_arrow(names, types, rows, dictionary).to_batches()

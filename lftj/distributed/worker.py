@@ -1,0 +1,238 @@
+"""What runs where the data is: tasks, and what a worker keeps between them.
+
+A worker keeps the parts that it has seen. A task names the commit that it builds on; a part that is behind it is brought forward by the
+entries in between, one that is not there is built from all of them, and what a commit did that never became true is forgotten. So it does
+not matter which worker does a task, how often, or what died before.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lftj.distributed.entry import Entry, read_entries, write_entry
+from lftj.distributed.failure import Failure, told
+from lftj.distributed.manifest import ROWS, Manifest
+from lftj.distributed.part import Advance, Host, PartState, Rows
+from lftj.distributed.plan import Feed, Output, PartPlan, plan_of
+from lftj.distributed.programs import digest
+from lftj.errors import DistributedError, LftjError
+from lftj.maintain.rule_work import RuleWork
+from lftj.program.normal_form import RelationSchema
+from lftj.storage.database import BASE_SUFFIX
+from lftj.storage.delta import Delta
+
+KEPT_PARTS = 64
+"""Parts that one worker keeps; those not used for longest go."""
+
+Log = Mapping[str, Sequence[Entry]]
+"""Entries by relation."""
+
+
+@dataclass(frozen=True)
+class PartTask:
+    """One stage of one commit in one part.
+
+    `base`: token and version of the commit before; `ran`: how many stages that one had here, None when the driver does not know.
+    `new`: what this commit brings, per stage up to this one. `afresh`: the program is another one, so everything is derived anew.
+    """
+
+    path: str
+    part: int
+    parts: int
+    program: Mapping[str, Any]
+    base: tuple[str, int]
+    ran: int | None
+    token: str
+    version: int
+    stage: int
+    new: tuple[Log, ...]
+    afresh: bool = False
+
+
+@dataclass
+class PartDone:
+    """What a task did: the entries it wrote; inserted and erased base rows, with the entry of those that are not what was asked for;
+    the local relations that changed so far; and how it came by its part: `kept`, `behind` (brought forward) or `built`."""
+
+    part: int
+    entries: dict[str, Entry] = field(default_factory=dict)
+    net: dict[str, tuple[int, int, Entry | None]] = field(default_factory=dict)
+    rows: dict[str, tuple[int, int]] = field(default_factory=dict)
+    changed: frozenset[str] = frozenset()
+    works: list[RuleWork] = field(default_factory=list)
+    origin: str = "kept"
+    read: int = 0
+    seconds: float = 0.0
+
+
+@dataclass
+class _Kept:
+    state: PartState
+    advance: Advance | None = None
+
+
+class _Worker:
+    """The memory of this process: parts by path and number, and plans."""
+
+    def __init__(self) -> None:
+        self.host = Host()
+        self.parts: OrderedDict[tuple[str, int], _Kept] = OrderedDict()
+        self.plans: dict[str, PartPlan] = {}
+
+    def plan(self, program: Mapping[str, Any]) -> PartPlan:
+        key = digest(program)
+        if key not in self.plans:
+            self.plans[key] = plan_of(program)
+        return self.plans[key]
+
+
+_worker = _Worker()
+
+
+def forget() -> None:
+    """As a worker that has just started: for tests and for those who want the memory back."""
+    global _worker
+    _worker = _Worker()
+
+
+# ── commits ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+def run_stage(task: PartTask) -> PartDone | Failure:
+    """The task of a commit. What users did wrong comes back as a Failure; everything else is raised, and tried again."""
+    started = time.perf_counter()
+    run = _Run(task, _worker)
+    try:
+        done = run.stage()
+    except LftjError as error:
+        return told(error)
+    finally:
+        run.tidy()
+    done.seconds = time.perf_counter() - started
+    return done
+
+
+class _Run:
+    def __init__(self, task: PartTask, worker: _Worker):
+        self.task, self.worker, self.host = task, worker, worker.host
+        self.folder = Path(task.path) / ROWS
+        self.plan = worker.plan(task.program)
+        self.key = (task.path, task.part)
+        self.done = PartDone(task.part)
+
+    def stage(self) -> PartDone:
+        task, done = self.task, self.done
+        advance = self._advance()
+        before = len(advance.works) if advance.stage else 0
+        while advance.stage <= task.stage:
+            advance.take(self._rows(task.new[advance.stage]), 1, self.host)
+        self.worker.parts[self.key].advance = advance
+        done.works = advance.works[before:]
+        done.changed = frozenset(advance.deltas)
+        for number, output in enumerate(self.plan.outputs):
+            if output.stage == task.stage and output.local in advance.deltas:
+                self._write(number, output, advance.deltas[output.local])
+        if task.stage == 0:
+            self._net(advance.net)
+        return done
+
+    def tidy(self) -> None:
+        """Forget the parts not used for longest."""
+        parts = self.worker.parts
+        if self.key in parts:
+            parts.move_to_end(self.key)
+        while len(parts) > KEPT_PARTS:
+            parts.popitem(last=False)
+
+    # ── the part as it was ────────────────────────────────────────────────────────────────────────────────────────────
+    def _advance(self) -> Advance:
+        """This commit's way through the part, as far as it came here; begun anew where this very stage was done before."""
+        kept = self.worker.parts.get(self.key)
+        if kept is not None and kept.advance is not None and kept.advance.token == self.task.token:
+            advance, kept.advance = kept.advance, None  # if it fails now, it has not been
+            return advance if advance.stage <= self.task.stage else Advance.begin(advance.before, self.task.token)
+        state = self._base(kept)
+        self.worker.parts[self.key] = _Kept(state)
+        return Advance.begin(state, self.task.token)
+
+    def _base(self, kept: _Kept | None) -> PartState:
+        token, _ = self.task.base
+        if self.task.afresh:
+            self.done.origin = "built"
+            log = {name: entries for name, entries in self._manifest().log.items() if name.endswith(BASE_SUFFIX)}
+            return PartState.loaded(self.plan, self.task.part, self.host, self._rows(log), f"{self.task.path} under {self.task.token}")
+        state = None if kept is None else kept.state
+        if kept is not None and kept.advance is not None and self._became_true(kept.advance):
+            state = kept.advance.finished()
+        state = None if state is None else state.carried(self.plan, self.host)
+        if state is not None and state.token == token:
+            return state
+        return self._built(self._manifest(), state)
+
+    def _became_true(self, advance: Advance) -> bool:
+        ran = self.task.ran
+        return advance.token == self.task.base[0] and ran is not None and advance.stage >= ran
+
+    def _built(self, manifest: Manifest, state: PartState | None) -> PartState:
+        """The part at the base version: from one that is behind, or from nothing."""
+        token, stages = self.task.base[0], len(self.plan.stages)
+        version = None if state is None else manifest.version_of(state.token)
+        if state is None or version is None:
+            self.done.origin = "built"
+            state = PartState.loaded(self.plan, self.task.part, self.host, self._rows(manifest.log), f"{self.task.path} at {token}")
+            later: Log = {}
+        else:
+            self.done.origin = "behind"
+            later = {name: [entry for entry in entries if entry.version > version] for name, entries in manifest.log.items()}
+        advance = Advance.begin(state, token)
+        advance.take(self._rows(later), stages, self.host)
+        return advance.finished()
+
+    def _manifest(self) -> Manifest:
+        manifest = Manifest.load(Path(self.task.path)) or Manifest(self.task.parts)
+        if (manifest.token, manifest.version) != self.task.base:
+            # A task of a driver that is gone, or of a commit that was given up.
+            raise DistributedError(f"version {self.task.base[1]} is not the present one, {manifest.version}", code="E401")
+        return manifest
+
+    # ── rows in and out ───────────────────────────────────────────────────────────────────────────────────────────────
+    def _rows(self, log: Log) -> Rows:
+        def rows(feed: Feed) -> Delta:
+            entries = log.get(feed.relation, ())
+            delta = read_entries(self.folder, entries, feed.schema, feed.cut, self.task.part, self.task.parts, self.host.dictionary)
+            self.done.read += len(delta)
+            return delta
+
+        return rows
+
+    def _write(self, number: int, output: Output, delta: Delta) -> None:
+        if output.shares:
+            delta = Delta(*(_numbered(rows, self.task.part) for rows in (delta.inserts, delta.erases)))
+        self.done.entries[output.relation] = self._entry(f"{number}", output.schema, delta, output.cuts)
+        self.done.rows[output.relation] = delta.inserted, delta.erased
+
+    def _entry(self, name: str, schema: RelationSchema, delta: Delta, cuts: Sequence[int]) -> Entry:
+        task = self.task
+        stem = f"{task.version}-{task.token}-{task.part}-{name}"
+        return write_entry(self.folder, stem, task.version, schema, delta, cuts, task.parts, self.host.dictionary)
+
+    def _net(self, net: Mapping[str, Delta]) -> None:
+        """Base rows that came and went; written down where they are not all that was asked for."""
+        for number, (name, delta) in enumerate(net.items()):
+            home = self.plan.homes[name]
+            asked = [entry.piece(home) for entry in self.task.new[0].get(name + BASE_SUFFIX, ())]
+            rows = sum(count for piece in asked for part, count in piece.parts if part == self.task.part)
+            exact = len(asked) == 1 and asked[0].cut == home and rows == len(delta)
+            schema = self.plan.program.catalog.relation(name)
+            entry = None if exact else self._entry(f"net{number}", schema, delta, (home,))
+            self.done.net[name] = delta.inserted, delta.erased, entry
+
+
+def _numbered(rows: list[np.ndarray], part: int) -> list[np.ndarray]:
+    """Rows with the number of their part in front; the column that a relation without columns is stored with goes."""
+    return [np.full(len(rows[0]), part, np.int64), *rows]

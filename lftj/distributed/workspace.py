@@ -1,0 +1,212 @@
+"""The distributed workspace: the calls of `lftj.Workspace`, over data that lives with an executor's workers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from lftj.declared import checked_columns, checked_key
+from lftj.distributed.commit import Executor
+from lftj.distributed.cuts import ALL, ONE
+from lftj.distributed.draft import RelationOrName, unsupported
+from lftj.distributed.manifest import Manifest
+from lftj.distributed.plan import PartPlan
+from lftj.distributed.result import DistributedResult, relation_rows
+from lftj.distributed.store import Store
+from lftj.distributed.transaction import DistributedTransaction
+from lftj.errors import DeclarationError, LftjError
+from lftj.handles import Relation, RuleHandle
+from lftj.program.normal_form import RelationSchema
+from lftj.result import Result
+from lftj.state import name_of
+from lftj.syntax.builder import Predicate
+from lftj.types import INT, STR, type_of_python
+
+if TYPE_CHECKING:
+    import pandas  # pyright: ignore[reportMissingTypeStubs]
+
+_WORDS = {ALL: "whole in every part", ONE: "in the first part"}
+
+
+class DistributedSnapshot:
+    """One version of a distributed workspace; it never changes."""
+
+    def __init__(self, executor: Executor, manifest: Manifest, plan: PartPlan):
+        """For the workspace."""
+        self._executor, self._manifest, self._plan = executor, manifest, plan
+
+    @property
+    def version(self) -> int:
+        """Number of the commit that it shows."""
+        return self._manifest.version
+
+    def __getitem__(self, relation: RelationOrName) -> DistributedResult:
+        """All rows of a relation, base and derived."""
+        schema = self._plan.program.catalog.relation(name_of(relation))
+        return relation_rows(self._executor, self._manifest, self._plan, schema)
+
+
+class DistributedWorkspace:
+    """Made by `lftj.connect(executor=SparkExecutor(…))`. What it cannot do yet raises DistributedError (E400).
+
+    Data, versions and rules are kept as files below the executor's path: opening the path again goes on where the last commit ended.
+    """
+
+    def __init__(self, store: Store):
+        """For `lftj.connect`."""
+        self._live: Store | None = store
+
+    @property
+    def _store(self) -> Store:
+        if self._live is None:
+            raise LftjError("the workspace is closed", code="E341", hint="open another one with lftj.connect(executor=…)")
+        return self._live
+
+    # ── declarations ──────────────────────────────────────────────────────────────────────────────────────────────────
+    def relation(self, name: str, columns: Mapping[str, object], key: str | Sequence[str] | None = None) -> Relation:
+        """Declare a relation, as `Workspace.relation`; rows of one key always lie in one part, which checks the key."""
+        return self._declare(RelationSchema(name, checked_columns(columns), checked_key(name, columns, key)), view=False)
+
+    def view(self, name: str, columns: Mapping[str, object]) -> Relation:
+        """Declare a relation whose rows come from rules only."""
+        return self._declare(RelationSchema(name, checked_columns(columns)), view=True)
+
+    def function(self, name: str, arguments: Mapping[str, object], value: object) -> Relation:
+        """Declare a function, in rules `F[x] == y`."""
+        columns = (*checked_columns(arguments), ("value", type_of_python(value)))
+        return self._declare(RelationSchema(name, columns, tuple(range(len(arguments))), functional=True), view=False)
+
+    def _declare(self, schema: RelationSchema, *, view: bool) -> Relation:
+        relation = Relation(schema)  # checks the name
+        known = self._store.program.catalog.relations.get(schema.name)
+        if known == schema and (schema.name in self._store.views) != view:
+            kind = "relation" if view else "view"
+            raise DeclarationError(f"`{schema.name}` is declared as a {kind} already", hint=f"write ws.{kind}({schema.name!r}, …) here too")
+        if known != schema:
+            with self.transaction() as tx:
+                tx.declare(schema, view=view)
+        return relation
+
+    # ── changes ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    def transaction(self) -> DistributedTransaction:
+        """Start a transaction; `with ws.transaction() as tx:` commits at the end of the block and rolls back on any exception."""
+        return DistributedTransaction(self._store)
+
+    def load(self, relation: RelationOrName, data: object, **options: Any) -> int:
+        """Insert rows in a transaction of their own; returns how many were new. Spark DataFrames and Parquet are read by the executors."""
+        with self.transaction() as tx:
+            tx.insert(relation, data, **options)
+        return tx.inserted(relation)
+
+    def add_rules(self, text: str, *, file: str | None = None) -> list[RuleHandle]:
+        """Add a program in one transaction; every view is derived anew. Raises ProgramErrors with every error found."""
+        with self.transaction() as tx:
+            return tx.add_rules(text, file=file)
+
+    def add_rule(self, rule: object) -> RuleHandle:
+        """Add one rule or fact; every view is derived anew."""
+        with self.transaction() as tx:
+            return tx.add_rule(rule)
+
+    def remove_rule(self, rule: RuleHandle | Iterable[RuleHandle]) -> None:
+        """Remove a rule or several; every view is derived anew."""
+        with self.transaction() as tx:
+            tx.remove_rule(rule)
+
+    # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    def __getitem__(self, relation: RelationOrName) -> DistributedResult:
+        """All rows of a relation or view, as of the last commit: `ws["reach"].to_spark()`, or `.df()` when it fits this process."""
+        return self.snapshot()[relation]
+
+    def snapshot(self) -> DistributedSnapshot:
+        """The committed version of this moment, to read until the path is compacted or opened again."""
+        return DistributedSnapshot(self._store.executor, self._store.manifest, self._store.plan)
+
+    def __contains__(self, relation: object) -> bool:
+        name = relation.name if isinstance(relation, Predicate) else relation
+        return name in self._store.program.catalog.relations
+
+    @property
+    def version(self) -> int:
+        """Number of the last commit that changed rows or rules; 0 before the first."""
+        return self._store.manifest.version
+
+    @property
+    def relations(self) -> Mapping[str, Relation]:
+        """The declared relations by name."""
+        return {name: Relation(schema) for name, schema in self._store.program.catalog.relations.items()}
+
+    @property
+    def rules(self) -> list[RuleHandle]:
+        """The rules in the order they were added."""
+        program = self._store.program
+        return [RuleHandle(source, program.rule(source)) for source in program.sources]
+
+    # ── looking inside ────────────────────────────────────────────────────────────────────────────────────────────────
+    def plan(self) -> Result:
+        """Where relations live and what parts are sent: one row per local relation, with its stage and the rule's relation it stands for.
+
+        `how`: `sliced` by a column, `whole in every part`, or `in the first part`; `rows` of the relation in all.
+        """
+        store = self._store
+        counts = store.manifest.counts
+        rows = [
+            ("derived", out.stage, out.relation, _how(out.schema, out.cuts[0]), counts.get(out.relation, 0)) for out in store.plan.outputs
+        ]
+        rows += [("sent", f.stage, f.relation, _how(f.schema, f.cut), counts.get(f.relation, 0)) for f in store.plan.feeds]
+        columns = (("what", STR), ("stage", INT), ("relation", STR), ("how", STR), ("rows", INT))
+        return Result.of_rows(columns, sorted(rows, key=lambda row: (row[1], row[0], row[2])), version=self.version, name="plan")
+
+    def profile(self, last: int | None = None) -> pandas.DataFrame:
+        """What the last commits of this process cost, the oldest first, a row each; the columns are those of `outcome.Report`."""
+        import pandas  # heavy, and only here
+
+        reports = list(self._store.reports)
+        return pandas.DataFrame([vars(report) for report in (reports if last is None else reports[-last:])])
+
+    # ── the end ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    def close(self) -> None:
+        """Let others open the path. Harmless when repeated."""
+        if self._live is not None and self._live.writer.mine:
+            raise LftjError("a transaction is open", code="E342", hint="commit or roll it back, then close")
+        if self._live is not None:
+            self._live.close()
+        self._live = None
+
+    def __enter__(self) -> DistributedWorkspace:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        if self._live is None:
+            return "<DistributedWorkspace, closed>"
+        store = self._live
+        return f"<DistributedWorkspace, version {self.version}, {store.manifest.parts} parts, {os.fspath(store.executor.path)}>"
+
+    # ── what it cannot do yet ─────────────────────────────────────────────────────────────────────────────────────────
+    def query(self, question: object) -> NoReturn:
+        """Not yet: DistributedError (E400)."""
+        raise unsupported("query", "add a rule for the question and read its view")
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name in _NOT_YET:
+            raise unsupported(name, _NOT_YET[name])
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+_NOT_YET = {
+    "subscribe": "look at tx.changes(relation) after the commit",
+    "add_aggregate": "write the aggregate with count, sum, min, max, mean or concat",
+    "verify": "load the data into lftj.connect() and compare",
+    "memory": "see ws.profile() and the files below the path",
+    "limits": "set limits in Spark",
+    "explain": "ask a workspace of one process",
+}
+
+
+def _how(schema: RelationSchema, cut: int) -> str:
+    return _WORDS.get(cut) or f"sliced by {schema.columns[cut][0]}"

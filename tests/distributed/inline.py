@@ -1,0 +1,57 @@
+"""An executor in this process: what it runs and returns goes through pickle, as between processes, and it can be made to fail."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from lftj.distributed import worker
+
+
+class InlineExecutor:
+    """Runs tasks one after the other. `before` is called with each payload and may raise; `workers` > 1: tasks go round among memories."""
+
+    distributed = True
+
+    def __init__(self, path: Path, partitions: int = 3, workers: int = 1):
+        self.path, self.partitions = path, partitions
+        self.before: Callable[[Any], None] = lambda payload: None
+        self.tasks: list[Any] = []
+        self._memories: list[Any] = [None] * workers
+        self._turn = 0
+
+    def map(self, task: Callable[[Any], Any], payloads: Iterable[Any]) -> list[Any]:
+        """Every task in the memory of the next worker."""
+        return [self._run(task, payload) for payload in payloads]
+
+    def _run(self, task: Callable[[Any], Any], payload: Any) -> Any:
+        payload = pickle.loads(pickle.dumps(payload))
+        self.tasks.append(payload)
+        self.before(payload)
+        self._turn = (self._turn + 1) % len(self._memories)
+        if self._memories[self._turn] is None:
+            worker.forget()
+        else:
+            worker._worker = self._memories[self._turn]
+        try:
+            return pickle.loads(pickle.dumps(task(payload)))
+        finally:
+            self._memories[self._turn] = worker._worker
+
+    def forget(self) -> None:
+        """All workers die."""
+        self._memories = [None] * len(self._memories)
+
+    def scan(self, frame: list[Any], task: Callable[..., Any], argument: Any) -> list[Any]:
+        """`frame`: a list of partitions, each a list of record batches."""
+        return [task(iter(partition), argument) for partition in frame]
+
+    def frame(self, task: Callable[..., Any], payloads: list[Any], schema: Any) -> list[Any]:
+        """The rows of all payloads."""
+        return [row for payload in payloads for batch in task(payload) for row in batch.to_pylist()]
+
+    def parquet(self, path: str) -> Any:
+        """Not here."""
+        raise NotImplementedError

@@ -1,0 +1,66 @@
+"""Random programs and histories over parts against the reference, after every step: views, change sets, reopening, lost workers."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import lftj
+from tests.distributed.inline import InlineExecutor
+from tests.oracle.pair import Pair
+from tests.strategies.histories import AddRule, Change, History, Step, TakeSnapshot, Transact, histories
+from tests.strategies.schemas import BASES
+
+
+@contextmanager
+def pair_over(history: History, parts: int, workers: int) -> Iterator[tuple[Pair, InlineExecutor]]:
+    """A distributed workspace and its model, with the rows that the history starts with and all its rules."""
+    with tempfile.TemporaryDirectory() as folder:
+        executor = InlineExecutor(Path(folder), parts, workers)
+        pair = Pair((*BASES, *history.program.specs), lftj.connect(executor=executor))
+        pair.step(Transact(tuple(Change("insert", name, tuple(rows)) for name, rows in history.start.items() if rows)))
+        assume(pair.model.take(Transact(tuple(map(AddRule, history.program.rules)))))  # else rules conflict from the start
+        with pair.workspace.transaction() as transaction:
+            pair.handles += [transaction.add_rule(rule) for rule in history.program.rules]
+        pair.check()
+        yield pair, executor
+
+
+def without_upserts(step: Step) -> Step:
+    """Upserts are not for parts yet."""
+    if isinstance(step, TakeSnapshot):
+        return step
+    plain = (replace(each, verb="insert") if isinstance(each, Change) and each.verb == "upsert" else each for each in step.actions)
+    return replace(step, actions=tuple(plain))
+
+
+@given(histories(), st.sampled_from([1, 2, 3, 7]), st.integers(1, 2))
+@settings(max_examples=settings().max_examples // 2)
+def test_oracle_parts_equal_the_reference(history: History, parts: int, workers: int) -> None:
+    with pair_over(history, parts, workers) as (pair, _):
+        for step in history.steps:
+            pair.step(without_upserts(step))
+        pair.workspace.close()
+
+
+@given(histories(), st.data())
+@settings(max_examples=settings().max_examples // 5)
+def test_oracle_lost_workers_and_reopened_paths_change_nothing(history: History, data: st.DataObject) -> None:
+    with pair_over(history, 3, 2) as (pair, executor):
+        for step in history.steps:
+            match data.draw(st.sampled_from(["nothing", "forget", "reopen"])):
+                case "forget":
+                    executor.forget()
+                case "reopen":
+                    pair.workspace.close()
+                    pair.workspace = lftj.connect(executor=executor)
+                    pair.handles = pair.workspace.rules
+                    pair.snapshots.clear()
+            pair.step(without_upserts(step))
+        pair.workspace.close()

@@ -1,0 +1,112 @@
+"""A workspace on real Spark: data that executors read, commits, and reading back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import lftj
+from tests.spark.graph import edges, expected, made, open_path, rows_of
+
+
+@pytest.fixture(scope="module")
+def parquet(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("edges") / "edges.parquet"
+    xs, ys = zip(*edges(), strict=True)
+    pyarrow.parquet.write_table(pa.table({"x": xs, "y": ys}), path, row_group_size=60)
+    return path
+
+
+@pytest.fixture(scope="module")
+def big(spark: Any, parquet: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[lftj.DistributedWorkspace]:
+    with open_path(spark, tmp_path_factory.mktemp("big")) as workspace:
+        yield made(workspace, parquet)
+
+
+def test_views_of_parquet_are_those_of_one_process(big: lftj.DistributedWorkspace) -> None:
+    assert rows_of(big) == expected(edges())
+
+
+def test_a_commit_changes_what_it_touches(big: lftj.DistributedWorkspace) -> None:
+    before = rows_of(big)
+    gone, came = edges()[:2], [(3, 99), (99, 5)]
+    with big.transaction() as tx:
+        tx.delete("e", gone)
+        tx.insert("e", came)
+    after = expected(sorted({*edges()[2:], *came}))
+    assert rows_of(big) == after
+    for name in before:
+        signed = {(row[:-2], row[-2]) for row in tx.changes(name).fetchall()}
+        won, lost = set(after[name]) - set(before[name]), set(before[name]) - set(after[name])
+        assert signed == {(row, 1) for row in won} | {(row, -1) for row in lost}, name
+    with big.transaction() as tx:
+        tx.insert("e", gone)
+        tx.delete("e", came)
+    assert rows_of(big) == before
+
+
+def test_a_relation_that_is_sliced_only_touches_one_part(spark: Any, tmp_path: Path) -> None:
+    with open_path(spark, tmp_path, 4) as workspace:
+        workspace.relation("sale", {"shop": str, "item": int, "price": float})
+        workspace.load("sale", [("a", i, i / 10) for i in range(9)] + [("b", i, 1.5) for i in range(5)] + [("ü", 1, 2.0)])
+        workspace.add_rules(".decl turnover(s: symbol, n: number, p: float) turnover(s, count(), sum(p)) :- sale(s, _, p).")
+        workspace.load("sale", [("b", 7, 0.1)])
+        report = workspace.profile(last=1).iloc[0]
+        assert (report["parts"], report["rows"]) == (1, 1 + 2)
+        assert sorted(workspace["turnover"].fetchall()) == [("a", 9, 3.6), ("b", 6, 7.6), ("ü", 1, 2.0)]
+
+
+def test_frames_of_spark_come_in_and_go_out(spark: Any, big: lftj.DistributedWorkspace, tmp_path: Path) -> None:
+    frame = big["tri"].to_spark()
+    assert frame.schema.simpleString() == "struct<x:bigint,n:bigint>"
+    assert frame.rdd.getNumPartitions() == 3
+    assert sorted(map(tuple, frame.collect())) == sorted(big["tri"].fetchall())
+    big["two"].write_parquet(str(tmp_path / "two"))
+    with open_path(spark, tmp_path / "path") as other:
+        other.relation("pair", {"a": int, "b": int})
+        written = spark.read.parquet(str(tmp_path / "two"))
+        assert other.load("pair", written, columns={"a": "z", "b": "x"}) == len(big["two"])
+        assert sorted(other["pair"].fetchall()) == sorted((z, x) for x, z in big["two"].fetchall())
+        with other.transaction() as tx:
+            tx.delete("pair", written.where("x > 5"), columns={"a": "z", "b": "x"})
+        assert all(b <= 5 for _, b in other["pair"].fetchall())
+
+
+def test_what_is_wrong_with_the_data_is_said_as_in_one_process(spark: Any, big: lftj.DistributedWorkspace) -> None:
+    before = big.version
+    with pytest.raises(lftj.NullValueError, match=r'column "y": NULL is not a value'):
+        big.load("e", spark.createDataFrame([(1, 2), (3, None)], "x long, y long"))
+    with pytest.raises(lftj.FrameError, match='no column "y"'):
+        big.load("e", spark.createDataFrame([(1, 2)], "x long, z long"))
+    assert big.version == before
+    assert big.load("e", spark.createDataFrame([edges()[0]], "x long, y long")) == 0
+    assert big.version == before
+
+
+def test_keys_are_checked_by_the_parts(spark: Any, tmp_path: Path) -> None:
+    with open_path(spark, tmp_path) as workspace:
+        workspace.relation("acct", {"id": int, "country": str}, key="id")
+        workspace.load("acct", [(1, "FR"), (2, "DE")])
+        with pytest.raises(lftj.KeyViolationError, match="relation `acct` has two rows of one key") as caught:
+            workspace.load("acct", [(2, "FR"), (3, "IT")])
+        assert sorted(caught.value.rows) == [(2, "DE"), (2, "FR")]
+        assert sorted(workspace["acct"].fetchall()) == [(1, "FR"), (2, "DE")]
+
+
+def test_a_path_is_opened_by_one_and_goes_on_where_it_ended(spark: Any, tmp_path: Path) -> None:
+    with made(open_path(spark, tmp_path), edges()) as workspace:
+        version = workspace.version
+        with pytest.raises(lftj.DistributedError) as caught:
+            open_path(spark, tmp_path)
+    assert caught.value.code == "E402"
+    with pytest.raises(lftj.DistributedError, match="holds 3 parts, the executor has 2"):
+        open_path(spark, tmp_path, 2)
+    with open_path(spark, tmp_path) as workspace:
+        assert workspace.version == version
+        workspace.load("e", [(0, 1000)])
+        assert rows_of(workspace) == expected([*edges(), (0, 1000)])
