@@ -17,6 +17,7 @@ import numpy as np
 
 from lftj.join.context import Context
 from lftj.join.evaluate import Columns, plan_rule
+from lftj.join.plan import RulePlan
 from lftj.join.prepared import PreparedPlan
 from lftj.maintain.rule_work import RuleWork
 from lftj.maintain.versions import CHANGE, OLD, Versions
@@ -69,7 +70,15 @@ class DeltaQuery:
             if self._prepared is None or any(_differ(*pair) for pair in zip(sizes, self._sizes, strict=True)):
                 plan = plan_rule(self.rule, readable, context, needed=self.needed, count=True, lasting=True)
                 self._prepared, self._sizes = PreparedPlan(plan, readable, context), sizes
+                _keep_orders(plan, readable)
         return self._prepared
+
+
+def _keep_orders(plan: RulePlan, readable: Versions) -> None:
+    """Give the present version every key order that is read in the old one, so that the next commit finds it there."""
+    for name, order in plan.key_orders():
+        if name.endswith(OLD):
+            readable[name.removesuffix(OLD)].tree(order)
 
 
 def _differ(now: int, planned: int) -> bool:
