@@ -47,13 +47,19 @@ def projected(rule: NormalRule, relations: Relations, context: Context) -> tuple
     counts = np.empty(0, np.int64)
     waiting: list[np.ndarray] = []
     gathered = 0
-    for piece in chunks(plan, relations, context):
+    for piece in chunks(plan, relations, context, compact=_fewer if needed else None):
         waiting.append(piece.copy())
         gathered += piece.shape[1]
         if gathered > max(_COMPACT, len(counts)):
             rows, counts = _compact(rows, counts, waiting, picks)
             waiting, gathered = [], 0
     return _compact(rows, counts, waiting, picks)
+
+
+def _fewer(rows: np.ndarray) -> np.ndarray:
+    """Output rows of a part, sorted, each once with its proofs added up."""
+    columns, counts = support_counts(list(rows[:-1]), rows[-1])
+    return np.array([*columns, counts])
 
 
 def _compact(rows: Columns, counts: np.ndarray, pieces: Sequence[np.ndarray], picks: list[int]) -> tuple[Columns, np.ndarray]:

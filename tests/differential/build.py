@@ -14,9 +14,9 @@ from tests.strategies.schemas import BASES, Row
 Facts = Mapping[str, Iterable[Row]]
 
 
-def declared(program: Program) -> Any:
-    """A workspace with the program's relations and no rows."""
-    workspace = lftj.connect()
+def declared(program: Program, **options: Any) -> Any:
+    """A workspace with the program's relations and no rows; `options` are those of `lftj.connect`."""
+    workspace = lftj.connect(**options)
     for spec in (*BASES, *program.specs):
         declare(workspace, spec)
     return workspace
