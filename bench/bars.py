@@ -52,6 +52,11 @@ BARS: dict[str, dict[str, Bar]] = {
         "pathway_time": Bar("at most", 1 / 5),
         "pathway_memory": Bar("at most", 1 / 10),
     },
+    "partition": {
+        "threads2_triangle": Bar("at least", 1.6),
+        "threads2_cspa": Bar("at least", 1.6),
+        "balance64": Bar("at most", 1.3),
+    },
     "answers": {
         "wrong": Bar("exactly", 0, unit="answers"),
         "checked": Bar("at least", None, "inform", unit="answers"),

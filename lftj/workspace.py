@@ -187,7 +187,8 @@ class Workspace:
         """What the last commits did, one row per commit and rule that had work, the oldest commit first; 1,000 commits are remembered.
 
         Columns: `version`, `relation`, `rule` (its number), `strategy`, and counts of work: tree `surgeries`, index `stabs`, `regions`,
-        kernel `steps`, `assignments` found, `head_changes`; `bytes` of state kept, `seconds`. Strategies are those of
+        kernel `steps`, `assignments` found, `head_changes`; `bytes` of state kept, `seconds`; `parts` into which large evaluations were
+        divided, and the steps of the `largest_part`. Strategies are those of
         `lftj.maintain.rule_work.RuleWork`: "update" for what was maintained, "full", "fallback", "forecast" and "bootstrap" for what was
         evaluated anew.
         """

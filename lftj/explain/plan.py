@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from lftj.errors import UnknownNameError
+from lftj.explain.parts import part_lines
 from lftj.explain.upkeep import upkeep_lines
 from lftj.handles import RuleHandle
 from lftj.join.evaluate import plan_rule
@@ -30,12 +31,13 @@ class PlanReport:
     `bindings` is the estimated number of bindings after the level.
     """
 
-    def __init__(self, rule: str, plans: list[RulePlan], functors: list[FunctorRule], state: State):
+    def __init__(self, rule: str, plans: list[RulePlan], functors: list[FunctorRule], state: State, engine: Engine):
         """For `plan_report`."""
         self.rule = rule
         self.plans = plans
         self.functors = functors
         self._state = state
+        self._engine = engine
 
     def result(self) -> Result:
         """The levels as a table."""
@@ -78,6 +80,7 @@ class PlanReport:
         if plan.emit_level < len(plan.levels):
             what = "counts proofs" if plan.count else "stops at the first proof"
             yield f"    below level {plan.emit_level} it {what}"
+        yield from part_lines(self._engine, self._state, plan, self.key_order)
         yield from upkeep_lines(plan.rule, self._state)
 
     def key_order(self, relation: str, order: tuple[int, ...]) -> str:
@@ -98,7 +101,7 @@ def plan_report(engine: Engine, state: State, handle: RuleHandle, statistics: St
     context.statistics = statistics or context.statistics
     conjunctive = [rule for rule in rules if isinstance(rule, NormalRule)]
     plans = [plan_rule(rule, state.database, context, needed=_needed(rule), count=True) for rule in conjunctive]
-    return PlanReport(str(handle), plans, [rule for rule in rules if isinstance(rule, FunctorRule)], state)
+    return PlanReport(str(handle), plans, [rule for rule in rules if isinstance(rule, FunctorRule)], state, engine)
 
 
 def _needed(rule: NormalRule) -> tuple[int, ...]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 COLUMNS = (
     ("version", INT), ("relation", STR), ("rule", STR), ("strategy", STR), ("surgeries", INT), ("stabs", INT), ("regions", INT),
     ("steps", INT), ("assignments", INT), ("head_changes", INT), ("bytes", INT), ("seconds", FLOAT),
+    ("parts", INT), ("largest_part", INT),
 )  # fmt: skip
 
 

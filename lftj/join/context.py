@@ -28,6 +28,13 @@ class Bitmap(NamedTuple):
     address: Any
 
 
+class Divided(NamedTuple):
+    """The parts of one evaluation, and the kernel steps that each took."""
+
+    ranges: Sequence[KeyRange]
+    steps: Sequence[int]
+
+
 @dataclass
 class Context:
     """One evaluation's surroundings. `work` counts kernel steps and grows; limits are None when there are none.
@@ -62,8 +69,8 @@ class Context:
     """Plans made before, with the sizes of what they read: `lftj.join.evaluate.plan_rule`."""
     threads: ThreadExecutor | None = None
     """Who evaluates large rules in parts; None: nobody."""
-    divided: list[tuple[Sequence[KeyRange], Sequence[int]]] = field(default_factory=list)
-    """Of every evaluation that was divided: its parts, and the kernel steps that each took."""
+    divided: list[Divided] = field(default_factory=list)
+    """Every evaluation that was divided."""
     caches: list[Bitmap] = field(default_factory=list)
     """Bitmaps without a bit set, for the next run to use: making one costs more than a small run."""
 

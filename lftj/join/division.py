@@ -123,6 +123,10 @@ class Division:
         done, left = self.weights.around(key)
         return left * run.steps > patience * done
 
+    def ranges(self) -> list[KeyRange]:
+        """The parts of a run from its beginning."""
+        return split(*self.weights.behind(None), self._most, self._below)
+
     # ── dividing ──────────────────────────────────────────────────────────────────────────────────────────────────────
     def cut(self, run: Run) -> list[KeyRange]:
         """Cut a run that has begun: the range it is left with and those of the parts behind it; nothing where it cannot be cut."""

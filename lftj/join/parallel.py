@@ -15,7 +15,7 @@ from typing import Any, Protocol, cast
 import numpy as np
 
 from lftj.join import layout_kernels as at
-from lftj.join.context import Context
+from lftj.join.context import Context, Divided
 from lftj.join.division import Division, leading_levels
 from lftj.join.plan import RulePlan
 from lftj.join.run import Run, evaluation_failure
@@ -82,7 +82,7 @@ class Parts:
             if rows.shape[1]:
                 yield rows
         self._account()
-        self._context.divided.append((self.ranges, self._steps))
+        self._context.divided.append(Divided(self.ranges, self._steps))
         for run in self._idle:
             run.close()
 
@@ -171,10 +171,13 @@ def patience_with(plan: RulePlan, context: Context, log: Sink | None) -> int | N
     threads = context.threads
     if threads is None or threads.workers == 1 or (log is not None and not hasattr(log, "fresh")):
         return None
+    return max(1, threads.patience) if may_divide(plan) else None
+
+
+def may_divide(plan: RulePlan) -> bool:
+    """Whether there is a variable to divide by, and more to do below it than to read it out or to find one proof of all."""
     levels = leading_levels(plan)
-    if levels is None or levels[0] + 1 == len(plan.levels) or (not plan.count and plan.emit_level <= levels[0]):
-        return None
-    return max(1, threads.patience)
+    return levels is not None and levels[0] + 1 < len(plan.levels) and (plan.count or plan.emit_level > levels[0])
 
 
 def parts_of(run: Run, context: Context, log: Sink | None, compact: Compact | None) -> Parts | None:

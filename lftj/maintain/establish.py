@@ -65,7 +65,7 @@ def evaluate_rule(
     rule: NormalRule | FunctorRule, body: Body | None, relations: Relations, context: Context, strategy: str, *, traced: bool = True
 ) -> tuple[Signed, RuleState, RuleWork]:
     """A rule's sorted head rows with their numbers of proofs, its state, and what was done. Not `traced`: without indices in any case."""
-    started, before = time.perf_counter(), context.work
+    started, before, divided = time.perf_counter(), context.work, len(context.divided)
     if body is None and isinstance(rule, NormalRule):
         body = Body(rule)
     rows, counts, state = _evaluate(rule, body, relations, context, traced)
@@ -73,6 +73,7 @@ def evaluate_rule(
     work = RuleWork(rule.relation, rule_name(rule), strategy, steps=steps, assignments=int(counts.sum()), head_changes=len(counts))
     work.seconds = time.perf_counter() - started
     work.bytes = state.bytes
+    work.divided(context.divided[divided:])
     return (rows, counts), replace(state, work=steps), work
 
 

@@ -116,7 +116,7 @@ class _Refresher:
                 self.found[name] = delta
 
     def _recursive(self, stratum: Stratum) -> dict[str, Delta]:
-        started, before = time.perf_counter(), self.context.work
+        started, before, divided = time.perf_counter(), self.context.work, len(self.context.divided)
         schemas = {name: self.program.relations[name] for name in stratum.relations}
         key = stratum_key(stratum.relations)
         kept = self.states.get(key)
@@ -127,6 +127,7 @@ class _Refresher:
         self.states[key] = followed.kept
         work = RuleWork(", ".join(stratum.relations), "", followed.strategy, followed.changed, steps=self.context.work - before)
         work.assignments = followed.assignments
+        work.divided(self.context.divided[divided:])
         work.head_changes = sum(map(len, followed.deltas.values()))
         work.seconds = time.perf_counter() - started
         self.works.append(work)

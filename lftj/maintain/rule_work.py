@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+from lftj.join.context import Divided
 
 
 @dataclass(slots=True)
@@ -13,7 +16,8 @@ class RuleWork:
     update that cost more than allowed was given up for a full evaluation), `forecast` (it was expected to, and not started), `added` and
     `removed` (a rule that came or went), `bootstrap` (a recursive stratum from nothing), `parts` (only the parts of one that the change
     touches). `steps` are kernel steps, those of an abandoned update included. `assignments` counts rows of satisfying assignments found,
-    `head_changes` the changes of the rule's head rows.
+    `head_changes` the changes of the rule's head rows. `parts` are the parts into which large evaluations were divided, 0 when none was,
+    and `largest_part` the kernel steps of the largest of them.
     """
 
     relation: str
@@ -27,3 +31,11 @@ class RuleWork:
     head_changes: int = 0
     bytes: int = 0
     seconds: float = 0.0
+    parts: int = 0
+    largest_part: int = 0
+
+    def divided(self, divisions: Iterable[Divided]) -> None:
+        """Note what was divided."""
+        for division in divisions:
+            self.parts += len(division.steps)
+            self.largest_part = max(self.largest_part, *division.steps)

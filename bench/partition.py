@@ -1,0 +1,89 @@
+"""What two threads are worth, and how even parts are: the same evaluation on one thread and on two, in elapsed time.
+
+Runs on one thread and on two take turns, and the least of each counts, so a machine that is busy for a while spoils neither side alone. One
+that is busy all the time spoils the ratio: two threads then share what one had. `busy` in the detail is the load before the runs.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+
+import lftj
+from bench.cases import CASES
+from bench.clock import once
+from bench.engine import TRIANGLES, program
+from bench.figure import Report, require_equal
+from bench.graphs import rmat
+
+# Edges and scale of the power-law graph.
+SIZES = {"s": (5_000, 9), "m": (100_000, 13), "l": (1_000_000, 16)}
+CSPA = {"s": "cspa_1k", "m": "cspa_1k", "l": "cspa_10k"}
+REPEATS = 5
+PARTS = 64
+Measured = tuple[float, list[int]]
+"""Seconds, and rows or counts that have to be equal."""
+
+
+def _triangles(edges: pa.Table, executor: lftj.ThreadExecutor) -> tuple[float, lftj.Workspace]:
+    """Seconds to count the triangles of a graph that is loaded, and the workspace."""
+    workspace = lftj.connect(executor=executor)
+    workspace.relation("edge", {"x": int, "y": int})
+    workspace.load("edge", edges)
+    return once(lambda: workspace.add_rules(".decl n(n: number)\n" + TRIANGLES))[0], workspace
+
+
+def _count(edges: pa.Table, threads: int) -> Measured:
+    seconds, workspace = _triangles(edges, lftj.ThreadExecutor(threads))
+    return seconds, [row[0] for row in workspace["n"].fetchall()]
+
+
+def _analysis(tables: dict[str, pa.Table], threads: int) -> Measured:
+    workspace = lftj.connect(executor=lftj.ThreadExecutor(threads))
+    for name, table in tables.items():
+        workspace.relation(name, dict.fromkeys(table.column_names, int))
+        workspace.load(name, table)
+    seconds = once(lambda: workspace.add_rules(program("cspa")))[0]
+    return seconds, [len(workspace[name]) for name in ("valueFlow", "valueAlias", "memoryAlias")]
+
+
+def _compare(report: Report, figure: str, run: Callable[[int], Measured]) -> None:
+    """Record how many times faster two threads are than one."""
+    busy = os.getloadavg()[0]
+    best = {1: float("inf"), 2: float("inf")}
+    found: dict[int, list[int]] = {}
+    for _ in range(REPEATS):
+        for threads in best:
+            seconds, found[threads] = run(threads)
+            best[threads] = min(best[threads], seconds)
+    require_equal(figure, found[2], found[1])
+    report.add(figure, best[1] / best[2])
+    report.note(figure=figure, results=found[1], one_s=best[1], two_s=best[2], cores=os.cpu_count(), busy=busy)
+
+
+def _balance(report: Report, edges: pa.Table) -> None:
+    """Divide the count into parts from its first steps on, and compare the largest part's kernel steps with the average."""
+    _, workspace = _triangles(edges, lftj.ThreadExecutor(2, parts=PARTS, patience=1000))
+    work = workspace.profile(last=1).iloc[0]
+    report.add("balance64", work["largest_part"] * work["parts"] / work["steps"])
+    report.note(figure="balance64", parts=int(work["parts"]), steps=int(work["steps"]), largest=int(work["largest_part"]))
+
+
+def measure(report: Report, data: Path | None) -> None:
+    """Fill the report of `partition`. The analysis runs on published data, which `data` holds."""
+    x, y = rmat(*SIZES[report.size])
+    edges = pa.table({"x": x, "y": y})
+    if report.wants("threads2_triangle"):
+        _compare(report, "threads2_triangle", lambda threads: _count(edges, threads))
+    if report.wants("balance64"):
+        _balance(report, edges)
+    if not report.wants("threads2_cspa"):
+        return
+    if data is None:
+        report.note(left_out="threads2_cspa", because="no --data")
+        return
+    tables = next(case for case in CASES if case.name == CSPA[report.size]).tables(data)
+    _compare(report, "threads2_cspa", lambda threads: _analysis(tables, threads))
