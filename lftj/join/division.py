@@ -103,7 +103,7 @@ class Division:
     @cached_property
     def weights(self) -> PartWeights:
         """What the values of the leading variable are estimated to cost."""
-        return PartWeights(self.assembly, self.leading, self._second)
+        return PartWeights(self.assembly, self.leading, self._second, self._most)
 
     def _narrowed(self, number: int, logged: bool) -> Narrowed:
         """One atom; one that is to be read whole is narrowed by nothing."""

@@ -1,38 +1,30 @@
 """The parts of one evaluation on several threads, their rows and records in the order of the parts.
 
-Kernels release the GIL, and while they run they only read: trees exist before, each part has a state, buffers and a bitmap of its own. What
-parts spend is counted part by part and accounted for by the thread that waits for them, which also sees to limits and interrupts; when it
-raises, parts stop at the end of their slice. A failure inside a part is raised when its turn comes, so it is the one that a single run
-would have met first.
+Kernels release the GIL, and while they run they only read: trees exist before, each part has a state, buffers and a bitmap of its own. A
+failure inside a part is raised when its turn comes, so it is the one that a single run would have met first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from threading import Event
 from typing import Any, Protocol, cast
 
 import numpy as np
 
 from lftj.join import layout_kernels as at
+from lftj.join import shared_work
 from lftj.join.context import Context, Divided
 from lftj.join.division import Division, leading_levels
 from lftj.join.plan import RulePlan
 from lftj.join.run import Run, evaluation_failure
+from lftj.join.shared_work import SharedWork
 from lftj.join.trace import Sink
 from partition.split import KeyRange
 
 Compact = Callable[[np.ndarray], np.ndarray]
 """From rows of shape (outputs + 1) × n to fewer that mean the same; may be called on any thread, and more than once for the same rows."""
 
-SLICE = 4_000_000
-"""Kernel steps of a part between two looks at whether it should stop."""
-
 _COMPACT = 1_000_000  # rows gathered in a part before they are made fewer
-
-
-class _StoppedError(Exception):
-    """Another part failed or the caller gave up. Never seen by anybody: the reason is raised instead."""
 
 
 class PartedSink(Protocol):
@@ -62,9 +54,7 @@ class Parts:
         self._context = context
         self._log = log
         self._compact = compact
-        self._stop = Event()
-        self._steps = [0] * len(ranges)
-        self._spent = 0
+        self._work = SharedWork(context, len(ranges))
         self._idle: list[Run] = []
 
     def rows(self) -> Iterator[np.ndarray]:
@@ -74,25 +64,14 @@ class Parts:
         yield from _without_seams(self._found()) if shared else self._found()
 
     def _found(self) -> Iterator[np.ndarray]:
-        threads = self._context.threads
-        assert threads is not None
-        for rows, log in threads.map(self._do, range(len(self.ranges)), stop=self._stop, meanwhile=self._account):
+        for rows, log in self._work.results(self._do):
             if self._log is not None and log is not None:
                 self._log.absorb(log)
             if rows.shape[1]:
                 yield rows
-        self._account()
-        self._context.divided.append(Divided(self.ranges, self._steps))
+        self._context.divided.append(Divided(self.ranges, self._work.steps))
         for run in self._idle:
             run.close()
-
-    def _account(self) -> None:
-        """Tell the context what was spent since the last time."""
-        total = sum(self._steps)
-        spent, self._spent = total - self._spent, total
-        allowance = self._context.allowance
-        # beyond what is allowed nothing is counted, so that it does not depend on chance when the parts are stopped
-        self._context.spend(spent if allowance is None else min(spent, allowance + 1))
 
     def _do(self, number: int) -> tuple[np.ndarray, PartedSink | None]:
         """One part, on any thread: its rows, and its log if there is one."""
@@ -101,9 +80,7 @@ class Parts:
         sink = None if log is None else self._division.within(self.ranges[number], log)
         pieces = _Pieces(self._compact)
         while run.status != at.DONE:
-            if self._stop.is_set():
-                raise _StoppedError
-            self._steps[number] += run.go(SLICE)
+            self._work.spend(number, run.go(shared_work.SLICE))
             if run.status == at.FAILED:
                 raise evaluation_failure(self._division.assembly.plan, run.state, self._context)
             run.hand_over(sink)

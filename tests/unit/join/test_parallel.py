@@ -12,8 +12,8 @@ import pytest
 
 from lftj.dictionary import Dictionary
 from lftj.errors import LimitError, ValueRangeError
-from lftj.join import parallel
 from lftj.join import run as running
+from lftj.join import shared_work
 from lftj.join.context import AllowanceSpentError, Context
 from lftj.join.evaluate import chunks, run_plan
 from lftj.join.plan import RulePlan, make_plan
@@ -54,7 +54,7 @@ def outcome(plan: RulePlan, relations: dict[str, RelationVersion], arena: Arena,
 @pytest.mark.parametrize("room", [(1 << 16, 20_000_000), (3, 7)])
 def test_parts_give_the_same_rows_in_the_same_order(parts: int, room: tuple[int, int], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(running, "_CHUNK", room[0])
-    monkeypatch.setattr(parallel, "SLICE", room[1])
+    monkeypatch.setattr(shared_work, "SLICE", room[1])
     by = random.Random(parts * room[0])
     divisions = failures = 0
     for _ in range(250):
@@ -127,7 +127,7 @@ def test_small_evaluations_and_single_threads_are_not_divided():
 
 @pytest.mark.parametrize("limit", [10_000, 30_000])
 def test_a_work_limit_stops_all_parts(limit: int, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(parallel, "SLICE", 50)
+    monkeypatch.setattr(shared_work, "SLICE", 50)
     arena = Arena(1 << 28)
     relations = graph(arena, 200, 6_000)
     before = threading.active_count()
@@ -140,7 +140,7 @@ def test_a_work_limit_stops_all_parts(limit: int, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("parts", PARTS)
 def test_an_allowance_ends_at_the_same_count_however_the_parts_are_timed(parts: int, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(parallel, "SLICE", 50)
+    monkeypatch.setattr(shared_work, "SLICE", 50)
     arena = Arena(1 << 28)
     relations = graph(arena, 200, 6_000)
     plan = triangles(arena, relations)
@@ -155,7 +155,7 @@ def test_an_allowance_ends_at_the_same_count_however_the_parts_are_timed(parts: 
 
 @pytest.mark.parametrize("raised", [KeyboardInterrupt, MemoryError])
 def test_what_the_caller_is_interrupted_by_ends_all_threads(raised: type[BaseException], monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(parallel, "SLICE", 50)
+    monkeypatch.setattr(shared_work, "SLICE", 50)
     arena = Arena(1 << 28)
     relations = graph(arena, 200, 6_000)
     context = Context(arena, Dictionary(), threads=divided(16))

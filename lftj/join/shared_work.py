@@ -1,0 +1,50 @@
+"""Work that several threads do for one evaluation: its steps counted, its limits kept and its end seen to by the thread that waits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from threading import Event
+from typing import TypeVar
+
+from lftj.join.context import Context
+
+Result = TypeVar("Result")
+
+SLICE = 4_000_000
+"""Steps of a task between two looks at whether it should stop."""
+
+
+class _StoppedError(Exception):
+    """Another task failed or the caller gave up. Never seen by anybody: the reason is raised instead."""
+
+
+class SharedWork:
+    """So many tasks, numbered from 0. What limits raise stops all of them at the end of their slice, and so does an interrupt."""
+
+    def __init__(self, context: Context, tasks: int):
+        self.steps = [0] * tasks
+        """What each task has spent so far."""
+        self._context = context
+        self._stop = Event()
+        self._accounted = 0
+
+    def spend(self, task: int, steps: int) -> None:
+        """For a task, on its own thread: count steps, and stop here if it has to."""
+        self.steps[task] += steps
+        if self._stop.is_set():
+            raise _StoppedError
+
+    def results(self, do: Callable[[int], Result]) -> Iterator[Result]:
+        """The result of `do` for every task, in their order. A task that raises does so in its turn."""
+        threads = self._context.threads
+        assert threads is not None
+        yield from threads.map(do, range(len(self.steps)), stop=self._stop, meanwhile=self._account)
+        self._account()
+
+    def _account(self) -> None:
+        """Tell the context what was spent since the last time."""
+        total = sum(self.steps)
+        spent, self._accounted = total - self._accounted, total
+        allowance = self._context.allowance
+        # beyond what is allowed nothing is counted, so that it does not depend on chance when the tasks are stopped
+        self._context.spend(spent if allowance is None else min(spent, allowance + 1))
