@@ -19,7 +19,7 @@ SecondKeys = Callable[[int], tuple[Keys, Weights]]
 """From a heavy key to the distinct values of the second variable under it, ascending, with their weights."""
 
 _HALVINGS = 8  # of the interval in which the least capacity is searched for
-_LAST = 2**63 - 1
+_FIRST, _LAST = -(2**63), 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def _cover(pieces: Sequence[_Piece], line: _Line, second: SecondKeys | None, low
             start, covered = following, following == high
             continue
         key = int(line.keys[piece.first])
-        if start != key:
+        if (_FIRST if start is None else start) != key:
             ranges.append(KeyRange(start, key))
         start = key + 1 if key < _LAST else None
         ranges += _cut(key, start, *second(key), piece.cuts, weight)
