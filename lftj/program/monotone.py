@@ -115,7 +115,7 @@ class _Uses:
 
     def _joins(self) -> Iterator[Misuse]:
         for variable, times in self.bound.items():
-            if times > 1 and variable in self.directions:
+            if times > 1 and variable in self.sources:
                 yield self._misuse((Ref(variable),), "a join with another column", _AFTERWARDS)
         for atom in self.rule.negated:
             if any(isinstance(term, Ref) and self.direction(term) for term in atom.args):

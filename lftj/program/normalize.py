@@ -8,17 +8,20 @@
 | `n = count : { … }`    | a hidden aggregate over these variables, joined; for count and sum a second branch for the empty group        |
 | `cat(s, t)`, `match` … | a hidden relation of the arguments that occur, extended row by row                                           |
 
-Where the inner body does not bind a shared variable itself, it gets those atoms and equations of the body around it that do.
+A disjunction under the `min` or `max` of a head that the body reads becomes several rules all the same: a hidden relation would stand in a
+cycle with the head, and of several rules the best counts. Where the inner body does not bind a shared variable itself, it gets those atoms
+and equations of the body around it that do.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lftj.program.checked import CheckedRule
+from lftj.program.checked import CheckedAtom, CheckedDisjunction, CheckedHead, CheckedHeadAggregate, CheckedRule
 from lftj.program.conjunct import RuleMaker
 from lftj.program.constructs import Lowering
 from lftj.program.hidden import HiddenRelations
+from lftj.program.monotone import FUNCTIONS
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 
 
@@ -36,6 +39,19 @@ def normalize(rule: CheckedRule, source: int) -> NormalizedRule:
     made: list[NormalRule | FunctorRule] = []
     for head in rule.heads:
         lowering = Lowering(rule, hidden)
-        for conjunct in lowering.lower((*rule.body.literals, *head.literals), single=head.aggregates):
+        for conjunct in lowering.lower((*rule.body.literals, *head.literals), single=head.aggregates and not _keeps_best(head, rule)):
             made.append(RuleMaker(conjunct, lowering.variables).make(source, head.relation, head.args, rule.rule.span))
     return NormalizedRule((*hidden.rules, *dict.fromkeys(made)), tuple(hidden.schemas))
+
+
+def _keeps_best(head: CheckedHead, rule: CheckedRule) -> bool:
+    """Does the head take one `min` or `max`, and does the body read its relation?"""
+    functions = [arg.function for arg in head.args if isinstance(arg, CheckedHeadAggregate)]
+    waiting = list(rule.body.literals)
+    while waiting and len(functions) == 1 and functions[0] in FUNCTIONS:
+        match waiting.pop():
+            case CheckedAtom(relation=head.relation):
+                return True
+            case CheckedDisjunction(branches=branches):
+                waiting += [literal for branch in branches for literal in branch.literals]
+    return False

@@ -9,8 +9,11 @@ from lftj.maintain.versions import Versions
 from lftj.program.monotone import lattices
 from lftj.program.normal_form import NormalRule, RelationSchema, Stratum
 from lftj.recursion.elastic import Followed, Kept, RowsAlone
-from lftj.recursion.monotone import MonotoneFixpoint, net_change
+from lftj.recursion.monotone import MonotoneFixpoint
 from lftj.storage.database import base_name
+from lftj.storage.delta import Delta, no_rows
+from lftj.storage.relation import RelationVersion
+from scantree.rows import difference
 
 
 def follow_monotone(
@@ -25,19 +28,27 @@ def follow_monotone(
         return None
     rules = [rule for rule in stratum.rules if isinstance(rule, NormalRule)]
     fixpoint = MonotoneFixpoint(schemas, found, rules, versions, context)
-    before = {name: versions[name] for name in schemas}
-    names = {*stratum.reads, *map(base_name, schemas)} & versions.deltas.keys()
-    changed = sum(len(versions.deltas[name]) for name in names)
-    if kept is None or not same_rules or not _grown(rules, names, versions):
-        fixpoint.begin()
-        rows = fixpoint.run()
-        return Followed({name: net_change(before[name], rows[name]) for name in schemas}, RowsAlone(), "bootstrap", changed)
-    fixpoint.go_on(before, {name: versions.deltas[name].inserts for name in names})
-    rows = fixpoint.run()
-    return Followed({name: rows[name].difference(before[name]) for name in schemas}, RowsAlone(), "update", changed)
+    old = {name: versions[name] for name in schemas}
+    changed = {name: versions.deltas[name] for name in {*stratum.reads, *map(base_name, schemas)} & versions.deltas.keys()}
+    strategy = "update" if kept is not None and same_rules and _grown(rules, changed) else "bootstrap"
+    if strategy == "update":
+        fixpoint.go_on(old, {name: delta.inserts for name, delta in changed.items()})
+    else:
+        fixpoint.start()
+    rows = fixpoint.finish()
+    deltas = {name: rows[name].difference(old[name]) if strategy == "update" else _net(old[name], rows[name]) for name in schemas}
+    return Followed(deltas, RowsAlone(), strategy, sum(map(len, changed.values())))
 
 
-def _grown(rules: list[NormalRule], names: set[str], versions: Versions) -> bool:
-    """Can the change of these relations only have added to what the rules derive?"""
+def _grown(rules: list[NormalRule], changed: Mapping[str, Delta]) -> bool:
+    """Can these changes only have added to what the rules derive?"""
     negated = {atom.relation for rule in rules for atom in rule.negated}
-    return negated.isdisjoint(names) and not any(versions.deltas[name].erased for name in names)
+    return negated.isdisjoint(changed) and not any(delta.erased for delta in changed.values())
+
+
+def _net(old: RelationVersion, new: RelationVersion) -> Delta:
+    """The change from one set of rows to another that did not come from it. O(n)."""
+    if not old.count:
+        return Delta(new.columns(), no_rows(old.schema.arity))
+    before, after = old.columns(), new.columns()
+    return Delta(difference(after, before), difference(before, after))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
+import signal
+import threading
 from datetime import date
 from decimal import Decimal
 
@@ -42,7 +45,8 @@ Edges = dict[tuple[int, int], int]
 
 def shortest(edges: Edges) -> set[tuple[int, int]]:
     """(node, distance from node 0)."""
-    return set(networkx.single_source_dijkstra_path_length(graph(edges), 0).items())
+    found = networkx.single_source_dijkstra_path_length(graph(edges), 0)
+    return {(node, int(distance)) for node, distance in found.items()}
 
 
 def widest(edges: Edges) -> set[tuple[int, int]]:
@@ -130,6 +134,49 @@ def test_rules_come_and_go():
         assert ws.verify() == []
 
 
+def test_a_relation_enters_its_cycle_and_leaves_it():
+    with lftj.connect() as ws:
+        ws.add_rules("""
+            .decl edge(x: int, y: int, w: int)
+            .decl own(x: int, d: int)
+            .decl dist(x: int, d: int)
+            dist(x, min(d)) :- own(x, d).
+            own(0, 7). own(0, 4). own(2, 9). edge(0, 1, 1). edge(1, 2, 1).""")
+        first = {(0, 4), (2, 9)}
+        assert set(ws["dist"].fetchall()) == first
+        side = ws.add_rule("dist(y, min(w)) :- edge(_, y, w).")
+        assert set(ws["dist"].fetchall()) == {(0, 4), (1, 1), (2, 1)}
+        ws.remove_rule(side)
+        assert set(ws["dist"].fetchall()) == first
+        step = ws.add_rule("dist(y, min(d + w)) :- dist(x, d), edge(x, y, w).")
+        assert set(ws["dist"].fetchall()) == {(0, 4), (1, 5), (2, 6)}
+        ws.load("own", [(0, 1)])
+        assert set(ws["dist"].fetchall()) == {(0, 1), (1, 2), (2, 3)}
+        ws.remove_rule(step)
+        ws.load("own", [(2, 3)])
+        assert set(ws["dist"].fetchall()) == {(0, 1), (2, 3)}
+        assert ws.verify() == []
+
+
+def test_what_reads_a_finished_relation_may_do_anything_with_its_values():
+    text = (
+        SHORTEST
+        + """
+        .decl far(x: int, n: int)
+        .decl level(d: int)
+        .decl at(d: int, n: int)
+        far(x, n) :- source(x), n = count : { dist(_, d), d > 3, !level(d) }.
+        at(d, count()) :- dist(x, d), level(d), d != x.
+    """
+    )
+    with lftj.connect() as ws:
+        ws.add_rules(text + "source(0). level(5). level(2). edge(0, 1, 5). edge(1, 2, 1). edge(2, 3, 3). edge(0, 4, 5).")
+        assert (ws["far"].fetchall(), ws["at"].fetchall()) == ([(0, 2)], [(5, 2)])
+        ws.load("edge", [(0, 3, 4), (3, 1, -2)])
+        assert (ws["far"].fetchall(), ws["at"].fetchall()) == ([(0, 1)], [(2, 1), (5, 1)])
+        assert ws.verify() == []
+
+
 @pytest.mark.parametrize(
     ("type", "values"),
     [
@@ -165,6 +212,10 @@ OTHERS = {
         cost(x, min(w)) :- own(x, w), !closed(x).
         cost(z, min(c + 1)) :- open(x), cost(x, c), both(x, _, z).
         open(x) :- cost(x, d), d < 9.""",
+    "through a relation that has rows of its own": """
+        cost(x, min(w)) :- own(x, w).
+        cost(z, min(c + 1)) :- closed(x), cost(x, c), both(x, _, z).
+        closed(x) :- cost(x, d), both(_, x, _), d < 4.""",
     "values that stop being good enough": """
         cost(x, min(w)) :- own(x, w).
         cost(z, min(2 * c + 1)) :- cost(x, c), both(x, y, z), limit(y, l), c <= l - 1.""",
@@ -172,6 +223,8 @@ OTHERS = {
         best(min(w)) :- own(_, w).
         best(min(max(b / 2, 1))) :- best(b), own(_, w), b < w.
         cost(x, b) :- best(b), own(x, _).""",
+    "branches of one rule": """
+        cost(x, min(c)) :- ( own(x, c) ; cost(y, d), c = d + 1, ( both(x, y, _) ; both(x, _, y) ) ), !closed(x).""",
     "two relations in turn": """
         cost(x, min(w)) :- own(x, w).
         cost(z, min(c)) :- back(c, z).
@@ -241,12 +294,30 @@ def test_a_long_chain():
         assert ws.query("dist(2000, d)").fetchall() == [(2000,)]
 
 
+def test_an_interrupt_inside_a_fixpoint_leaves_everything_as_it_was():
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+    try:
+        with lftj.connect() as ws:
+            ws.add_rules(SHORTEST + "source(0). edge(0, 1, 1).")
+            timer.start()
+            with pytest.raises(KeyboardInterrupt), ws.limits(seconds=60):
+                ws.load("edge", [(1, 0, -2)])
+            assert (set(ws["dist"].fetchall()), len(ws["edge"])) == ({(0, 0), (1, 1)}, 1)
+            ws.load("edge", [(1, 2, 3)])
+            assert set(ws["dist"].fetchall()) == {(0, 0), (1, 1), (2, 4)}
+    finally:
+        timer.cancel()
+        signal.signal(signal.SIGINT, before)
+
+
 def test_a_value_that_improves_for_ever_meets_a_limit():
     with lftj.connect() as ws:
         ws.add_rules(SHORTEST + "source(0). edge(0, 1, 1).")
-        for limits in ({"work": 2000}, {"seconds": 0.1}):
-            with ws.limits(**limits), pytest.raises(lftj.LimitError):
-                ws.load("edge", [(1, 0, -2)])
+        with ws.limits(work=2000), pytest.raises(lftj.LimitError, match="work limit"):
+            ws.load("edge", [(1, 0, -2)])
+        with ws.limits(seconds=0.1), pytest.raises(lftj.LimitError, match="time limit"):
+            ws.load("edge", [(1, 0, -2)])
         with pytest.raises(lftj.ValueRangeError, match="out of range"):
             ws.load("edge", [(1, 0, -(2**62))])
         assert set(ws["dist"].fetchall()) == {(0, 0), (1, 1)}

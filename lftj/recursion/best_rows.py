@@ -1,0 +1,64 @@
+"""The rows of one relation in a fixpoint where some relations keep the least or greatest value of each group."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lftj.dictionary import Dictionary
+from lftj.heads.aggregate import AggregateCall, aggregate
+from lftj.heads.values import by_value
+from lftj.join.evaluate import Columns
+from lftj.program.monotone import Lattice
+from lftj.storage.delta import Delta, no_rows
+from lftj.storage.relation import RelationVersion
+from scantree.rows import sort_rows
+
+
+class BestRows:
+    """`total` are the rows so far: without a lattice all that were added, else for each group the one with the best value."""
+
+    def __init__(self, total: RelationVersion, lattice: Lattice | None, dictionary: Dictionary):
+        self.total = total
+        self._lattice = lattice
+        self._dictionary = dictionary
+        self._waiting: list[np.ndarray] = []
+
+    def add(self, rows: np.ndarray, picks: np.ndarray) -> None:
+        """Add candidates: column i of a row is `rows[picks[i]]`. They are copied and looked at when fresh rows are taken."""
+        if rows.shape[1]:
+            self._waiting.append(rows[picks])
+
+    def add_columns(self, columns: Columns) -> None:
+        """Add candidates whose columns are these."""
+        self.add(np.array(columns, np.int64), np.arange(len(columns)))
+
+    def take_fresh(self, ordered: bool = True) -> Columns:
+        """The rows that are new or better since the last call, in ascending order. O(m log n) for m candidates."""
+        waiting, self._waiting = self._waiting, []
+        if not waiting:
+            return no_rows(self.total.schema.arity)
+        rows = list(waiting[0] if len(waiting) == 1 else np.concatenate(waiting, axis=1))
+        delta = self._new(rows) if self._lattice is None else self._better(rows, self._lattice)
+        self.total = self.total.apply(delta)
+        return delta.inserts
+
+    def _new(self, rows: Columns) -> Delta:
+        rows = sort_rows(rows)
+        new = ~self.total.contains(rows)
+        return Delta([column[new] for column in rows], no_rows(len(rows)))
+
+    def _better(self, rows: Columns, lattice: Lattice) -> Delta:
+        """The groups that are new or got a better value, and what they had."""
+        order = (*(place for place in range(len(rows)) if place != lattice.column), lattice.column)
+        types = [self.total.schema.columns[place][1] for place in order]
+        call = AggregateCall(lattice.function, [rows[lattice.column]], types[-1:], types[-1])
+        ones = np.ones(len(rows[0]), np.int64)
+        group, (best,) = aggregate([rows[place] for place in order[:-1]], [call], ones, self._dictionary, group_types=types[:-1])
+        found, present, _ = self.total.tree(order).edge_rows(np.array(group, np.int64).reshape(len(group), len(best)))
+        keys, _ = by_value(np.concatenate((best, np.where(found, present[-1], best))), types[-1], self._dictionary)
+        offered, had = np.split(keys, 2)
+        better = ~found | (offered < had if lattice.direction < 0 else offered > had)
+        back = [order.index(place) for place in range(len(rows))]
+        inserts = [column[better] for column in (*group, best)]
+        erases = [column[better & found] for column in present]
+        return Delta(sort_rows([inserts[place] for place in back]), sort_rows([erases[place] for place in back]))
