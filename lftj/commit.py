@@ -97,6 +97,8 @@ def _reshape(draft: _Draft, old: Program, proposal: Proposal, context: Context) 
     for name, schema in schemas.items():
         if name not in draft.database:
             draft.updates[name] = RelationVersion.empty(schema, context.arena)
+            if schema.choice and not schema.hidden:
+                _move_base_rows(draft, schema, derived=True)
     for name in proposal.changed_rules:
         if name not in schemas:
             draft.dropped.append(name)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 NAME = "query#"
 """The hidden relation that holds the answers while they are computed."""
 
-_LITERALS = (tree.Atom, tree.Comparison, tree.Truth, tree.Negation, tree.Disjunction)
+_LITERALS = (tree.Atom, tree.Comparison, tree.Truth, tree.Negation, tree.Disjunction, tree.Choice)
 
 
 def answer(engine: Engine, state: State, question: object) -> Result:

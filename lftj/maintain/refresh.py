@@ -22,6 +22,7 @@ from lftj.maintain.rule_work import RuleWork
 from lftj.maintain.update import ForecastError, update
 from lftj.maintain.versions import Versions
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, StratifiedProgram, Stratum
+from lftj.recursion.choice import choose
 from lftj.recursion.elastic import Followed, Kept, RowsAlone, follow, stratum_key
 from lftj.recursion.monotone_stratum import follow_monotone
 from lftj.recursion.touched_parts import touched_parts
@@ -136,12 +137,16 @@ class _Refresher:
     def _parts(self, stratum: Stratum, schemas: dict[str, RelationSchema], kept: Kept | None) -> Followed | None:
         """A stratum that keeps no counts, brought up to date in the parts that changed; None where it has no such parts."""
         rules = [rule for rule in stratum.rules if isinstance(rule, NormalRule)]
-        if not isinstance(kept, RowsAlone) or len(rules) < len(stratum.rules) or not self.changed_rules.isdisjoint(stratum.relations):
+        if any(schema.choice for schema in schemas.values()) or len(rules) < len(stratum.rules):
+            return None
+        if not isinstance(kept, RowsAlone) or not self.changed_rules.isdisjoint(stratum.relations):
             return None
         deltas = touched_parts(schemas, rules, self.versions, self.context)
         return None if deltas is None else Followed(deltas, kept, "parts")
 
     def _relation(self, schema: RelationSchema, rules: tuple[NormalRule | FunctorRule, ...]) -> Delta:
+        if schema.choice:
+            return self._chosen(schema, rules)
         if not self.context.keep:
             return self._derived(schema, rules)
         state = self.states.get(schema.name)
@@ -169,9 +174,22 @@ class _Refresher:
 
     def _derived(self, schema: RelationSchema, rules: tuple[NormalRule | FunctorRule, ...]) -> Delta:
         """Full evaluation that keeps nothing."""
+        return self.versions[schema.name].change_to(self._all_rows(schema, rules))
+
+    def _all_rows(self, schema: RelationSchema, rules: tuple[NormalRule | FunctorRule, ...]) -> Columns:
         rows = derive(schema, rules, self.versions, self.context)
         base = base_name(schema.name)
-        return self.versions[schema.name].change_to(union(rows, self.versions[base].columns()) if base in self.versions else rows)
+        return union(rows, self.versions[base].columns()) if base in self.versions else rows
+
+    def _chosen(self, schema: RelationSchema, rules: tuple[NormalRule | FunctorRule, ...]) -> Delta:
+        """A relation with choice domains: all candidates anew, and the choice among them."""
+        started, before = time.perf_counter(), self.context.work
+        candidates = self._all_rows(schema, rules)
+        delta = self.versions[schema.name].change_to(choose(schema, candidates, self.context.dictionary))
+        work = RuleWork(schema.name, "", "choice", steps=self.context.work - before, head_changes=len(delta))
+        work.assignments, work.seconds = len(candidates[0]), time.perf_counter() - started
+        self.works.append(work)
+        return delta
 
 
 def check_functional(schema: RelationSchema, version: RelationVersion, delta: Delta, context: Context) -> None:

@@ -9,7 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence, Set
 
-from lftj.program.checked import CheckedAggregate, CheckedAtom, CheckedDisjunction, CheckedLiteral, CheckedNegation, FunctorCall
+from lftj.program.checked import (
+    CheckedAggregate,
+    CheckedAtom,
+    CheckedChoice,
+    CheckedDisjunction,
+    CheckedLiteral,
+    CheckedNegation,
+    FunctorCall,
+)
 from lftj.program.normal_form import Apply, Expression, Filter, Ref
 
 Variables = frozenset[int]
@@ -37,6 +45,8 @@ def of_literal(literal: CheckedLiteral) -> Variables:
             return of_expressions((literal.left, literal.right))
         case FunctorCall():
             return of_expressions(literal.args) | ({literal.result} if literal.result is not None else NONE)
+        case CheckedChoice():
+            return of_expressions((*literal.determining, *literal.determined))
         case CheckedNegation():
             return of_literals(literal.block.literals)
         case CheckedDisjunction():

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from lftj.errors import DeclarationError, LftjError, ParseError, ProgramErrors, Span
 from lftj.program.checked import CheckedProgram, CheckedRule
+from lftj.program.choices import choice_errors
 from lftj.program.declarations import declare_all
 from lftj.program.elaborate import Elaborator
 from lftj.program.facts import FactReader
@@ -62,7 +63,7 @@ def check_rule(rule: tree.Rule, catalog: Catalog) -> tuple[CheckedRule | None, l
     unsafe = unsafe_variables(renamed)
     block = elaborator.block(renamed.body)
     heads = [elaborator.head(head) for head in renamed.heads]
-    errors: list[LftjError] = [*elaborator.errors, *unsafe]
+    errors: list[LftjError] = [*elaborator.errors, *unsafe, *choice_errors(rule.body)]
     if errors or not elaborator.complete:
         return None, [_named(error, rule) for error in errors]
     made = tuple(head for head in heads if head is not None)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from lftj.program.normal_form import Expression, Filter, RuleVariable
+from lftj.program.normal_form import Expression, Filter, Ref, RuleVariable
 from lftj.program.schema import Catalog
 from lftj.syntax import tree
 from lftj.types import Type
@@ -68,7 +68,15 @@ class CheckedAggregate:
     type: Type
 
 
-CheckedLiteral = CheckedAtom | Filter | FunctorCall | CheckedNegation | CheckedDisjunction | CheckedAggregate
+@dataclass(frozen=True, slots=True)
+class CheckedChoice:
+    """For each value of `determining` one value of `determined` is chosen. Stands in a rule's own body only."""
+
+    determining: tuple[Ref, ...]
+    determined: tuple[Ref, ...]
+
+
+CheckedLiteral = CheckedAtom | Filter | FunctorCall | CheckedNegation | CheckedDisjunction | CheckedAggregate | CheckedChoice
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lftj.errors import DeclarationError, LftjError
+from lftj.errors import DeclarationError, LftjError, UnknownNameError
 from lftj.program.normal_form import RelationSchema
 from lftj.program.schema import UNKNOWN, Catalog
 from lftj.syntax import tree
+from lftj.syntax.functors import closest
 from lftj.types import Type, parse_type
 
 
@@ -48,7 +49,21 @@ def _schema(declaration: tree.Declaration, catalog: Catalog) -> tuple[RelationSc
             errors.append(error)
             columns.append((column.name, UNKNOWN))
     key = tuple(range(len(columns) - 1)) if declaration.functional else None
-    return RelationSchema(declaration.name, tuple(columns), key, declaration.functional), errors
+    choice, problems = _choice(declaration)
+    return RelationSchema(declaration.name, tuple(columns), key, declaration.functional, choice), errors + problems
+
+
+def _choice(declaration: tree.Declaration) -> tuple[tuple[tuple[int, ...], ...], list[LftjError]]:
+    """The positions of each choice domain's columns; their order says nothing."""
+    names = [column.name for column in declaration.columns]
+    errors: list[LftjError] = []
+    for name in dict.fromkeys(name for domain in declaration.choice for name in domain if name not in names):
+        near = closest(name, names)
+        hint = f"did you mean `{near}`?" if near else f"its columns are {', '.join(names)}" if names else "it has no columns"
+        message = f"relation `{declaration.name}` has no column `{name}` to choose by"
+        errors.append(UnknownNameError(message, code="E111", span=declaration.span, hint=hint))
+    domains = {tuple(sorted({names.index(name) for name in domain if name in names})) for domain in declaration.choice}
+    return tuple(sorted(domains)), errors
 
 
 def _with_aliases(aliases: list[tree.TypeAlias], catalog: Catalog) -> tuple[Catalog, list[LftjError]]:

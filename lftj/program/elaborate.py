@@ -13,6 +13,7 @@ from lftj.program.checked import (
     Block,
     CheckedAggregate,
     CheckedAtom,
+    CheckedChoice,
     CheckedDisjunction,
     CheckedHead,
     CheckedHeadAggregate,
@@ -105,12 +106,20 @@ class Elaborator(Expressions):
                 self.literals.append(_FALSE)
             case tree.Comparison():
                 self._comparison(literal)
+            case tree.Choice():
+                determining, determined = map(self._variables, (literal.determining, literal.determined))
+                self.literals.append(CheckedChoice(determining, determined))
             case tree.Negation() if (atom := negated_atom(literal)) is not None:
                 self.literals.append(CheckedNegation(Block((self._atom(atom, negated=True),))))
             case tree.Negation():
                 self.literals.append(CheckedNegation(self.block(literal.body)))
             case tree.Disjunction():
                 self.literals.append(CheckedDisjunction(tuple(self.block(branch) for branch in literal.branches)))
+
+    def _variables(self, terms: tuple[tree.Term, ...]) -> tuple[Ref, ...]:
+        """The numbers of variables; what is none is reported by `choice_errors`."""
+        numbers = [self.number(term.name) for term in terms if isinstance(term, tree.Variable)]
+        return tuple(Ref(number) for number in numbers if number is not None)
 
     def _comparison(self, literal: tree.Comparison) -> None:
         if literal.operator in PREDICATES:

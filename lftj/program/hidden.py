@@ -10,6 +10,9 @@ from lftj.program.conjunct import Conjunct, HeadTerm, RuleMaker
 from lftj.program.normal_form import AggregateTerm, FunctorRule, NormalRule, Ref, RelationSchema, RuleVariable
 from lftj.types import Type
 
+Domains = tuple[tuple[int, ...], ...]
+"""Choice domains, as a RelationSchema has them."""
+
 
 class HiddenRelations:
     """Makes hidden relations `rule7#not1`, `rule7#count1`, …; `schemas` and `rules` are what has been made."""
@@ -22,13 +25,20 @@ class HiddenRelations:
         self._known: dict[tuple[object, ...], str] = {}
         self._made: dict[str, int] = {}
 
-    def define(self, kind: str, head: Sequence[HeadTerm], conjuncts: Sequence[Conjunct], variables: Sequence[RuleVariable]) -> str | None:
+    def define(
+        self,
+        kind: str,
+        head: Sequence[HeadTerm],
+        conjuncts: Sequence[Conjunct],
+        variables: Sequence[RuleVariable],
+        choice: Domains = (),
+    ) -> str | None:
         """The relation `kind(head) :- conjuncts`, one rule for each; None when there are none, so that it is empty for ever."""
         rules = [RuleMaker(each, variables).make(self.source, "", head, self._span) for each in conjuncts]
         rules = list(dict.fromkeys(rules))
         if not rules:
             return None
-        return self._relation(kind, rules, [_column(place, term, rules[0]) for place, term in enumerate(rules[0].head)])
+        return self._relation(kind, rules, [_column(place, term, rules[0]) for place, term in enumerate(rules[0].head)], choice)
 
     def define_functor(self, functor: str, domain: str, types: tuple[Type, ...], result: Type | None) -> str:
         """The relation of the rows of `domain` with the functor's result, or of those where a predicate holds."""
@@ -36,13 +46,15 @@ class HiddenRelations:
         columns = [(f"_{number}", type) for number, type in enumerate((*types, result) if result is not None else types)]
         return self._relation(functor, [rule], columns)
 
-    def _relation(self, kind: str, rules: Sequence[NormalRule | FunctorRule], columns: Sequence[tuple[str, Type]]) -> str:
-        known = (kind, *rules)
+    def _relation(
+        self, kind: str, rules: Sequence[NormalRule | FunctorRule], columns: Sequence[tuple[str, Type]], choice: Domains = ()
+    ) -> str:
+        known = (kind, choice, *rules)
         if known not in self._known:
             self._made[kind] = self._made.get(kind, 0) + 1
             name = f"rule{self.source}#{kind}{self._made[kind]}"
             self._known[known] = name
-            self.schemas.append(RelationSchema(name, tuple(columns)))
+            self.schemas.append(RelationSchema(name, tuple(columns), choice=choice))
             self.rules += [replace(rule, relation=name) for rule in rules]
         return self._known[known]
 
@@ -72,7 +84,7 @@ def only_input(name: str) -> bool:
 def explain_hidden(name: str) -> str:
     """What a hidden relation stands for, in the words of the rule it comes from."""
     kind = name.partition("#")[2].rstrip("0123456789")
-    words = {"not": "`!( … )`", "or": "`( … ; … )`"}
+    words = {"not": "`!( … )`", "or": "`( … ; … )`", "choice": "`choice(…)`"}
     if kind in AGGREGATES:
         return f"the aggregate `{kind}`"
     return words.get(kind, f"the functor `{kind}`")

@@ -151,12 +151,16 @@ class FunctorRule:
 # ── relations and the whole ───────────────────────────────────────────────────────────────────────────────────────────
 @dataclass(frozen=True, slots=True)
 class RelationSchema:
-    """`columns` in order; `key`: column positions that determine the rest (None: the whole row); `functional`: written `F[x] = y`."""
+    """`columns` in order; `key`: column positions that determine the rest (None: the whole row); `functional`: written `F[x] = y`.
+
+    `choice`: the column positions, ascending, of each domain of which no two rows share a value [Choice].
+    """
 
     name: str
     columns: tuple[tuple[str, Type], ...]
     key: tuple[int, ...] | None = None
     functional: bool = False
+    choice: tuple[tuple[int, ...], ...] = ()
 
     @property
     def hidden(self) -> bool:

@@ -6,6 +6,7 @@
 | disjunction            | one rule for each combination of branches; under an aggregate, a hidden relation with a rule for each branch |
 | `!( … )`               | a hidden relation over the variables it shares with the body around it, negated                              |
 | `n = count : { … }`    | a hidden aggregate over these variables, joined; for count and sum a second branch for the empty group        |
+| `choice((X), (Y))`     | a hidden relation of X and Y with the choice domain X, joined                                                |
 | `cat(s, t)`, `match` … | a hidden relation of the arguments that occur, extended row by row                                           |
 
 A disjunction under the `min` or `max` of a head that the body reads becomes several rules all the same: a hidden relation would stand in a
@@ -18,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lftj.program.checked import CheckedAtom, CheckedDisjunction, CheckedHead, CheckedHeadAggregate, CheckedRule
+from lftj.program.choices import chosen_body
 from lftj.program.conjunct import RuleMaker
 from lftj.program.constructs import Lowering
 from lftj.program.hidden import HiddenRelations
@@ -37,9 +39,12 @@ def normalize(rule: CheckedRule, source: int) -> NormalizedRule:
     """The normal form of one rule; `source` is its id, which names hidden relations. Raises DeclarationError (E166)."""
     hidden = HiddenRelations(source, rule.rule.span)
     made: list[NormalRule | FunctorRule] = []
+    body = chosen_body(rule, hidden)
     for head in rule.heads:
+        if body is None:
+            break
         lowering = Lowering(rule, hidden)
-        for conjunct in lowering.lower((*rule.body.literals, *head.literals), single=head.aggregates and not _keeps_best(head, rule)):
+        for conjunct in lowering.lower((*body, *head.literals), single=head.aggregates and not _keeps_best(head, rule)):
             made.append(RuleMaker(conjunct, lowering.variables).make(source, head.relation, head.args, rule.rule.span))
     return NormalizedRule((*hidden.rules, *dict.fromkeys(made)), tuple(hidden.schemas))
 

@@ -105,8 +105,11 @@ class Program:
 
     @cached_property
     def stratified(self) -> StratifiedProgram:
-        """All relations, hidden ones included, and the strata."""
-        return StratifiedProgram({**self.catalog.relations, **self.hidden}, self.strata)
+        """All relations, hidden ones included, and the strata, with those of relations that choose among rows they are given."""
+        derived = {name for stratum in self.strata for name in stratum.relations}
+        chosen = [name for name, each in self.catalog.relations.items() if each.choice and name not in derived]
+        given = (Stratum((name,), (), recursive=False) for name in chosen)
+        return StratifiedProgram({**self.catalog.relations, **self.hidden}, (*given, *self.strata))
 
 
 def _with_rules(problems: ProgramErrors, sources: Mapping[int, SourceRule]) -> ProgramErrors:

@@ -112,6 +112,9 @@ class _Check:
                     self._ask(term, bound, visible, "comparison", where, literal.span)
                     if literal.operator == "=" and isinstance(term, tree.Variable) and not _constant(other):
                         self.follow |= {term.name} - term_names(other).keys()
+            case tree.Choice(determining, determined):
+                for term in (*determining, *determined):
+                    self._ask(term, bound, visible, "comparison", "in `choice`", literal.span)
             case tree.Negation():
                 self._negation(literal, bound, visible)
             case tree.Disjunction():

@@ -73,8 +73,8 @@ class Catalog:
         return known
 
     def has_rules(self, name: str) -> bool:
-        """True when some rule derives `name`."""
-        return name in self.derivations
+        """True when some rule derives `name`, or when its rows are chosen among those that it is given."""
+        return name in self.derivations or (name in self.relations and bool(self.relations[name].choice))
 
     def aggregated(self, name: str) -> bool:
         """True when the one rule of `name` aggregates, so that it can have no facts and no second rule."""
@@ -101,6 +101,9 @@ class Catalog:
 def describe(schema: RelationSchema) -> str:
     """The schema as a declaration reads: `a(x: int, y: str)` or `F[x: int]: float`."""
     columns = [f"{name}: {type}" for name, type in schema.columns]
+    names = [[schema.columns[i][0] for i in domain] for domain in schema.choice]
+    choice = ", ".join(each[0] if len(each) == 1 else f"({', '.join(each)})" for each in names)
+    choice = f" choice-domain {choice}" if choice else ""
     if schema.functional:
-        return f"{schema.name}[{', '.join(columns[:-1])}]: {schema.columns[-1][1]}"
-    return f"{schema.name}({', '.join(columns)})"
+        return f"{schema.name}[{', '.join(columns[:-1])}]: {schema.columns[-1][1]}{choice}"
+    return f"{schema.name}({', '.join(columns)}){choice}"

@@ -52,9 +52,11 @@ def negated_atom(literal: tree.Literal) -> tree.Atom | None:
 
 
 def direct_terms(literal: tree.Literal) -> tuple[tree.Term, ...]:
-    """The terms that belong to the body the literal stands in: those of atoms, of `!atom` and of comparisons."""
+    """The terms that belong to the body the literal stands in: those of atoms, of `!atom`, of comparisons and of choices."""
     if isinstance(literal, tree.Comparison):
         return (literal.left, literal.right)
+    if isinstance(literal, tree.Choice):
+        return (*literal.determining, *literal.determined)
     atom = literal if isinstance(literal, tree.Atom) else negated_atom(literal)
     return atom.terms if atom is not None else ()
 
@@ -82,6 +84,8 @@ def mentioned_names(node: object) -> set[str]:
             return mentioned_names(node.terms)
         case tree.Comparison():
             return mentioned_names((node.left, node.right))
+        case tree.Choice():
+            return mentioned_names((node.determining, node.determined))
         case tree.Call() | tree.HeadAggregate():
             return mentioned_names(node.args)
         case tree.Aggregate():
@@ -160,6 +164,9 @@ class _Renaming:
                 return self.atom(literal, scope)
             case tree.Comparison():
                 return replace(literal, left=self._term(literal.left, scope), right=self._term(literal.right, scope))
+            case tree.Choice(determining, determined):
+                sides = (tuple(self._term(term, scope) for term in side) for side in (determining, determined))
+                return tree.Choice(*sides, span=literal.span)
             case tree.Negation():
                 return replace(literal, body=self._inner(literal.body, scope, counting=False))
             case tree.Disjunction():

@@ -14,6 +14,7 @@ from lftj.join.context import Context
 from lftj.join.evaluate import Columns, Relations
 from lftj.maintain.full import derive
 from lftj.program.normal_form import NormalRule, RelationSchema
+from lftj.recursion.choice import ChosenRows
 from lftj.recursion.decomposable import decompose
 from lftj.recursion.fixpoint import Fixpoint
 from lftj.recursion.parts import close_parts
@@ -26,7 +27,7 @@ from scantree.rows import union
 
 def bootstrap(schemas: Mapping[str, RelationSchema], rules: list[NormalRule], relations: Relations, context: Context) -> dict[str, Columns]:
     """The rows of all relations of one recursive stratum, from their base rows and the relations below."""
-    if shape := decompose(schemas, rules):
+    if not any(schema.choice for schema in schemas.values()) and (shape := decompose(schemas, rules)):
         seeds = [rule for rule in rules if not recursive_atoms(rule, schemas)]
         first = _round_0(schemas[shape.relation], seeds, relations, context)
         return {shape.relation: close_parts(shape, first, relations, context)}
@@ -44,14 +45,14 @@ def _round_0(schema: RelationSchema, seeds: list[NormalRule], relations: Relatio
     return union(rows, relations[base].columns()) if base in relations else rows
 
 
-class _Rows(Fixpoint[RowSet]):
+class _Rows(Fixpoint[RowSet | ChosenRows]):
     """Finds rows alone."""
 
-    def first(self, schema: RelationSchema, seeds: list[NormalRule]) -> RowSet:
+    def first(self, schema: RelationSchema, seeds: list[NormalRule]) -> RowSet | ChosenRows:
         """The rows of round 0, in a set for the values that are to be expected."""
         ranges = ranges_of_types(self.lower.values(), {type for each in self.schemas.values() for _, type in each.columns})
         rows = _round_0(schema, seeds, self.lower, self.context)
         lows, highs = np.array([ranges.get(type, (0, 0)) for _, type in schema.columns] or [(0, 0)], np.int64).T.copy()
         found = RowSet(len(rows), lows, highs)
         found.add(np.array(rows, np.int64), np.arange(len(rows)))
-        return found
+        return ChosenRows(found, schema, self.context.dictionary) if schema.choice else found

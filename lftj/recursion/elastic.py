@@ -71,6 +71,8 @@ def stratum_key(relations: Iterable[str]) -> str:
 def follow(stratum: Stratum, schemas: Mapping[str, RelationSchema], kept: Kept | None, versions: Versions, context: Context) -> Followed:
     """Bring a recursive stratum up to date. Raises what evaluation raises; nothing given is changed."""
     rules = [rule for rule in stratum.rules if isinstance(rule, NormalRule)]
+    if any(schema.choice for schema in schemas.values()):
+        return _rows_alone(schemas, rules, versions, context, strategy="choice")
     if not context.keep or kept is None or not _countable(stratum):
         return _rows_alone(schemas, rules, versions, context)
     changed, share = _changes(stratum, versions)

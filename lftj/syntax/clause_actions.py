@@ -69,6 +69,9 @@ class ClauseActions(TermActions):
 
     def binding(self, children: Children) -> tuple[str, tree.HeadAggregate]:
         name, _, phrase = children
+        if isinstance(phrase, tree.Choice):
+            self.misplaced_choice(phrase)
+            phrase = Application("count", (), False, self.at(phrase))
         assert isinstance(phrase, Application)
         aggregate = tree.HeadAggregate(phrase.name, phrase.args, span=phrase.span)
         if phrase.brackets or (functors.is_functor(phrase.name) and (phrase.name not in functors.HEAD_AGGREGATES or len(phrase.args) != 1)):
@@ -90,6 +93,10 @@ class ClauseActions(TermActions):
         if (problem := check_depth(made)) is not None:
             self.errors.append(problem)
         return made
+
+    def misplaced_choice(self, choice: tree.Choice) -> None:
+        """Note a choice where an aggregate is expected."""
+        self.problem(f"`{choice}` is not an aggregate", choice, "write it among the conditions of the body")
 
     def misplaced(self, aggregate: tree.HeadAggregate) -> None:
         """Note an aggregate of the head, or an unknown function, inside a body."""
@@ -119,19 +126,20 @@ class ClauseActions(TermActions):
         assert isinstance(columns, tuple)
         qualifiers, choice = rest
         assert isinstance(qualifiers, list)
+        assert isinstance(choice, tuple | None)
         span = self.between(keyword, last)
-        self.refuse_qualifiers(qualifiers, choice)
+        self.refuse_qualifiers(qualifiers)
         kept = tuple(str(word) for word in qualifiers if str(word) in functors.QUALIFIERS)
         for name in names:
             if str(name) in functors.RESERVED_RELATIONS:
                 self.problem(f"`{name}` is a word of the language", name, f"choose another name for the relation, such as {name}_")
-        made: list[tree.Clause] = [tree.Declaration(str(name), columns, functional, kept, span=span) for name in names]
+        made: list[tree.Clause] = [tree.Declaration(str(name), columns, functional, kept, choice or (), span=span) for name in names]
         for word in qualifiers:
             if str(word) in functors.DIRECTIVE_QUALIFIERS:
                 made.extend(tree.Directive(str(word), str(name), span=self.at(word)) for name in names)
         return made
 
-    def refuse_qualifiers(self, qualifiers: list[Token], choice: object) -> None:
+    def refuse_qualifiers(self, qualifiers: list[Token]) -> None:
         """Note the qualifiers that are known but not supported."""
         for word in qualifiers:
             if str(word) == "eqrel":
@@ -139,8 +147,6 @@ class ClauseActions(TermActions):
                 self.unsupported("equivalence relations (`eqrel`) are", word, hint)
             elif str(word) == "overridable":
                 self.unsupported("components (`overridable`) are", word, "leave the word out")
-        if choice is not None:
-            self.unsupported("`choice-domain` is", choice, "take min(…) or max(…) of the candidates in a rule head", yet=True)
 
     def names(self, children: Children) -> Children:
         return children
@@ -166,8 +172,10 @@ class ClauseActions(TermActions):
     def qualifiers(self, children: Children) -> Children:
         return children
 
-    def choice_domain(self, children: Children) -> object:
-        return children[0]
+    def choice_domain(self, children: Children) -> tuple[tuple[str, ...], ...]:
+        """A name alone is a domain of one column, names in parentheses are one of several."""
+        parts = [part for part in children[1:] if isinstance(part, list) or part.type == "NAME"]
+        return tuple(tuple(map(str, part)) if isinstance(part, list) else (str(part),) for part in parts)
 
     def type_alias(self, children: Children) -> tree.TypeAlias:
         keyword, name, _, (base, place) = children

@@ -31,6 +31,8 @@ def children(node: tree.Node) -> tuple[tree.Node, ...]:
             return node.args
         case tree.Comparison():
             return (node.left, node.right)
+        case tree.Choice():
+            return (*node.determining, *node.determined)
         case tree.Body():
             return node.literals
         case tree.Disjunction():

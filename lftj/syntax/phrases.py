@@ -32,10 +32,11 @@ class Application:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Several conditions in parentheses, or several terms (`literals` is None then), which only `choice` takes."""
+    """Several conditions in parentheses, or `terms` (`literals` is None then), which only `choice` takes."""
 
     literals: tuple[tree.Literal, ...] | None
     span: Span
+    terms: tuple[tree.Term, ...] = ()
 
 
 class Branches(list[list[object]]):
@@ -43,7 +44,7 @@ class Branches(list[list[object]]):
 
 
 TERMS = (tree.Variable, tree.Wildcard, tree.Constant, tree.Call, tree.Aggregate, tree.HeadAggregate)
-LITERALS = (tree.Atom, tree.Comparison, tree.Truth, tree.Negation, tree.Disjunction)
+LITERALS = (tree.Atom, tree.Comparison, tree.Truth, tree.Negation, tree.Disjunction, tree.Choice)
 Children = list[Any]
 
 
@@ -84,9 +85,9 @@ class Phrases:
         """Note a ParseError at `place` (a token, a node or a span)."""
         self.errors.append(ParseError(message, code=code, span=self.at(place), hint=hint))
 
-    def unsupported(self, what: str, place: object, hint: str, yet: bool = False) -> None:
+    def unsupported(self, what: str, place: object, hint: str) -> None:
         """Note that the construct `what` is known but refused."""
-        self.problem(f"{what} {'not supported yet' if yet else 'not supported'}", place, hint, "E101")
+        self.problem(f"{what} not supported", place, hint, "E101")
 
     # ── deciding ──────────────────────────────────────────────────────────────────────────────────────────────────────
     def term(self, phrase: object) -> tree.Term:
@@ -99,7 +100,8 @@ class Phrases:
         if isinstance(phrase, Application):
             return self.bracketed_term(phrase) if phrase.brackets else self.call(phrase)
         if isinstance(phrase, Group) and phrase.literals is None:
-            self.problem("several terms in one pair of parentheses", span, "parentheses in a term hold one term: (x + 1) * 2")
+            several = "several terms" if phrase.terms else "no term"
+            self.problem(f"{several} in one pair of parentheses", span, "parentheses in a term hold one term: (x + 1) * 2")
         else:
             self.problem("a condition where a term is expected", span, "a term is a variable, a constant, arithmetic or a function call")
         return tree.Wildcard(span=span)
@@ -170,7 +172,7 @@ class Phrases:
         if phrase.brackets:
             self.problem(f"the function {name}[…] without its value", span, f"write {name}[…] = y, or {name}[…] = _")
         elif name == "choice":
-            self.unsupported("`choice((X), (Y))` is", span, "take min(…) or max(…) of the candidates in a rule head", yet=True)
+            self.problem("`choice` takes two lists of variables", span, "write choice((x), (y)): for each x one y")
         elif name in functors.PREDICATES:
             if len(args) == 2:
                 return (tree.Comparison(name, *args, span=span),)

@@ -45,7 +45,7 @@ def print_node(node: tree.Node) -> str:
             return _print_column(node)
         case tree.Body():
             return print_body(node)
-        case tree.Atom() | tree.Comparison() | tree.Truth() | tree.Negation() | tree.Disjunction():
+        case tree.Atom() | tree.Comparison() | tree.Truth() | tree.Negation() | tree.Disjunction() | tree.Choice():
             return print_literal(node)
         case tree.Variable() | tree.Wildcard() | tree.Constant() | tree.Call() | tree.Aggregate() | tree.HeadAggregate():
             return print_term(node)
@@ -65,12 +65,17 @@ def _print_rule(rule: tree.Rule) -> str:
 
 
 def _print_declaration(declaration: tree.Declaration) -> str:
-    qualifiers = "".join(f" {word}" for word in declaration.qualifiers)
+    qualifiers = "".join(f" {word}" for word in declaration.qualifiers) + _print_choice(declaration.choice)
     if not declaration.functional:
         return f".decl {declaration.name}({', '.join(map(_print_column, declaration.columns))}){qualifiers}"
     *arguments, value = declaration.columns
     printed = value.type if value.name == "value" else _print_column(value)
     return f".decl {declaration.name}[{', '.join(map(_print_column, arguments))}]: {printed}{qualifiers}"
+
+
+def _print_choice(domains: tuple[tuple[str, ...], ...]) -> str:
+    printed = ", ".join(domain[0] if len(domain) == 1 else f"({', '.join(domain)})" for domain in domains)
+    return f" choice-domain {printed}" if printed else ""
 
 
 def _print_column(column: tree.Column) -> str:
@@ -118,6 +123,8 @@ def print_literal(literal: tree.Literal) -> str:
             return f"!({print_body(body)})"
         case tree.Disjunction():
             return f"({_print_branches(literal)})"
+        case tree.Choice(determining, determined):
+            return f"choice(({_print_arguments(determining)}), ({_print_arguments(determined)}))"
 
 
 def _print_arguments(args: tuple[tree.Term, ...]) -> str:

@@ -43,11 +43,17 @@ class TermActions(Phrases):
         name, opening, rest, closing = children
         span = self.between(name, closing)
         phrases = rest if isinstance(rest, list) else []
-        if str(name) == "choice" and any(isinstance(phrase, Group) for phrase in phrases):
+        if str(name) == "choice" and opening.type == "LPAR":
+            if len(phrases) == 2:
+                return tree.Choice(*map(self.listed, phrases), span=span)
             phrases = []
         return Application(str(name), tuple(self.term(phrase) for phrase in phrases), opening.type == "LSQB", span)
 
     function_application = application
+
+    def listed(self, phrase: object) -> tuple[tree.Term, ...]:
+        """The terms of one side of a choice: `(x, y)`, `(x)` or plain `x`."""
+        return phrase.terms if isinstance(phrase, Group) and phrase.literals is None else (self.term(phrase),)
 
     def aggregate_application(self, children: Children) -> object:
         name, opening, *rest, closing = children
@@ -98,8 +104,11 @@ class TermActions(Phrases):
             if len(content) == 1 and not isinstance(content[0], LITERALS):
                 return self.number(content[0]) if isinstance(content[0], Token) else content[0]
             if all(isinstance(phrase, (*TERMS, Token)) for phrase in content) and not all(is_truth(phrase) for phrase in content):
-                return Group(None, span)
+                return Group(None, span, tuple(map(self.term, content)))
         return Group(self.body(content).literals, span)
+
+    def no_terms(self, children: Children) -> Group:
+        return Group(None, self.between(*children))
 
     # ── refused ───────────────────────────────────────────────────────────────────────────────────────────────────────
     def record(self, children: Children) -> tree.Term:

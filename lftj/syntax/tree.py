@@ -129,13 +129,21 @@ class Disjunction(Node):
 
 
 @dataclass(frozen=True)
+class Choice(Node):
+    """`choice((X), (Y))`: of the assignments of the rule's body, those of one `determined` for each `determining`."""
+
+    determining: tuple[Term, ...]
+    determined: tuple[Term, ...]
+
+
+@dataclass(frozen=True)
 class Body(Node):
     """A conjunction; `()` is true."""
 
     literals: tuple[Literal, ...]
 
 
-Literal = Atom | Comparison | Truth | Negation | Disjunction
+Literal = Atom | Comparison | Truth | Negation | Disjunction | Choice
 
 
 # ── clauses ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -160,12 +168,16 @@ class Column(Node):
 
 @dataclass(frozen=True)
 class Declaration(Node):
-    """`.decl name(columns)`; `functional` for `.decl F[columns]: type`, whose value is the last column; `qualifiers` such as `inline`."""
+    """`.decl name(columns)`; `functional` for `.decl F[columns]: type`, whose value is the last column; `qualifiers` such as `inline`.
+
+    `choice` has the columns of each `choice-domain`.
+    """
 
     name: str
     columns: tuple[Column, ...]
     functional: bool = False
     qualifiers: tuple[str, ...] = ()
+    choice: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True)

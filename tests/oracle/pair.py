@@ -27,7 +27,7 @@ def typed(rows: Iterable[Row]) -> set[tuple[tuple[str, object], ...]]:
 
 def declare(workspace: Any, spec: Spec) -> None:
     """Declare a relation in a workspace."""
-    if spec.functional:
+    if spec.functional or spec.declaration.choice:
         workspace.add_rules(str(spec.declaration))
     else:
         workspace.relation(spec.name, spec.columns, key=[f"c{place}" for place in spec.key] if spec.key is not None else None)

@@ -1,0 +1,82 @@
+"""Rule-based choice, `choice((X), (Y))`: where it may stand, and the hidden relation with choice domains that it becomes [Choice 3].
+
+    h(x, y) :- a(x), b(y), choice((x), (y)).
+is
+    .decl c(x, y) choice-domain x
+    c(x, y) :- a(x), b(y).
+    h(x, y) :- a(x), b(y), c(x, y).
+
+Several choices in one rule choose together, so they become the domains of one relation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from lftj.errors import DeclarationError, LftjError
+from lftj.program.checked import CheckedAtom, CheckedChoice, CheckedLiteral, CheckedRule
+from lftj.program.constructs import Lowering
+from lftj.program.hidden import HiddenRelations
+from lftj.program.normal_form import Ref
+from lftj.program.scope import mentioned_names
+from lftj.syntax import tree
+from lftj.syntax.depth import children
+
+
+# ── checks ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+def choice_errors(body: tree.Body) -> list[LftjError]:
+    """E167 for each choice of a rule that is nested, that is not of variables, or that is of others than the first. O(size of the body)."""
+    own = [literal for literal in body.literals if isinstance(literal, tree.Choice)]
+    errors = [_error(each, *problem) for each in own if (problem := _problem(each, own[0])) is not None]
+    for literal in body.literals:
+        if not isinstance(literal, tree.Choice):
+            nested = "move the condition around it into a relation of its own, and choose beside that"
+            errors += [_error(each, "stands inside another condition", nested) for each in _inside(literal)]
+    return errors
+
+
+def _problem(choice: tree.Choice, first: tree.Choice) -> tuple[str, str] | None:
+    """What is wrong with a choice of a rule's own body, and what to write instead."""
+    terms = (*choice.determining, *choice.determined)
+    if not all(isinstance(term, tree.Variable) for term in terms):
+        return "takes variables only", "give the value a name beside it: z = x + 1, choice((z), (y))"
+    if not choice.determined or len(set(terms)) < len(terms):
+        return "needs other variables in its second list", "write choice((x), (y)): for each x one y"
+    if mentioned_names((*choice.determining, *choice.determined)) != mentioned_names((*first.determining, *first.determined)):
+        hint = "choices of one rule are made together, over the same variables; make the others in a rule of their own"
+        return "is over other variables than the rule's first choice", hint
+    return None
+
+
+def _error(choice: tree.Choice, problem: str, hint: str) -> LftjError:
+    return DeclarationError(f"`{choice}` {problem}", code="E167", span=choice.span, hint=hint)
+
+
+def _inside(node: tree.Node) -> Iterator[tree.Choice]:
+    for child in children(node):
+        if isinstance(child, tree.Choice):
+            yield child
+        yield from _inside(child)
+
+
+# ── lowering ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+def chosen_body(rule: CheckedRule, hidden: HiddenRelations) -> tuple[CheckedLiteral, ...] | None:
+    """The body with an atom of what is chosen in place of its choices; None when it is false. Raises DeclarationError (E166)."""
+    choices = [literal for literal in rule.body.literals if isinstance(literal, CheckedChoice)]
+    rest = tuple(literal for literal in rule.body.literals if not isinstance(literal, CheckedChoice))
+    if not choices:
+        return rest
+    columns = _columns(rule, choices)
+    domains = tuple(sorted({tuple(sorted(columns.index(ref) for ref in each.determining)) for each in choices}))
+    lowering = Lowering(rule, hidden)
+    name = hidden.define("choice", columns, lowering.lower(rest, single=False), lowering.variables, domains)
+    return None if name is None else (*rest, CheckedAtom(name, columns))
+
+
+def _columns(rule: CheckedRule, choices: Sequence[CheckedChoice]) -> tuple[Ref, ...]:
+    """The variables in the order in which candidates are compared: those of the choice that comes first by their names.
+
+    So the order of the body says nothing.
+    """
+    listed = [(*each.determining, *each.determined) for each in choices]
+    return min(listed, key=lambda refs: [rule.variables[ref.variable].name for ref in refs])

@@ -1,0 +1,87 @@
+"""Random histories over relations that choose, plain and recursive, and over rules that do: compared with the naive reference."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lftj.syntax import tree
+from lftj.syntax.parser import parse
+from tests.oracle.pair import Pair
+from tests.strategies.histories import AddRule, Change, RemoveRule, Transact
+from tests.strategies.schemas import Row, Spec, values
+from tests.strategies.terms import Draw
+
+
+@dataclass(frozen=True)
+class Choosing(Spec):
+    """A relation with choice domains."""
+
+    choice: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def declaration(self) -> tree.Declaration:
+        """The `.decl` of the relation."""
+        return replace(super().declaration, choice=self.choice)
+
+
+EDGE, WORD = Spec("edge", ("int", "int")), Spec("word", ("str", "str"))
+PLAIN = (Spec("path", ("int", "int")), Spec("few", ("int",)), Spec("pair", ("str", "str")))
+DOMAINS = [(("c0",),), (("c1",),), (("c0",), ("c1",)), (("c0", "c1"),)]
+LISTED = """
+tree(x, y) :- edge(x, y).
+tree(y, x) :- edge(x, y), !edge(y, x).
+tree(y, z) :- tree(x, y), edge(y, z).
+tree(y, z) :- path(_, y), edge(y, z).
+path(x, y) :- tree(x, y).
+path(x, z) :- path(x, y), path(y, z).
+names(x, y) :- word(x, y).
+names(y, z) :- names(_, y), word(z, _).
+names(x, cat(y, "!")) :- word(y, x).
+pair(x, y) :- names(x, y), word(_, x), choice((x), (y)).
+pair(x, y) :- word(x, _), word(_, y), choice((y), (x)), choice((x), (y)).
+few(x) :- edge(x, y), choice((), (x, y)).
+few(x) :- few(y), edge(y, x), choice((y), (x)).
+few(x) :- path(x, y), (x < y ; edge(y, y)), choice((y), (x)).
+tree(x, n) :- edge(x, _), n = count : { edge(x, _) }.
+""".strip().splitlines()
+
+
+def rule_of(text: str) -> tree.Rule:
+    """The rule that a line is."""
+    (rule,) = parse(text).clauses
+    assert isinstance(rule, tree.Rule)
+    return rule
+
+
+@st.composite
+def changes(draw: Draw) -> Change:
+    """Rows won or lost by a base relation or by one that chooses."""
+    name = draw(st.sampled_from(["edge"] * 3 + ["word"] * 2 + ["tree", "names"]))
+    types = EDGE.types if name in ("edge", "tree") else WORD.types
+    rows: list[Row] = draw(st.lists(st.tuples(*map(values, types)), min_size=1, max_size=5))
+    return Change(draw(st.sampled_from(["insert", "insert", "delete"])), name, tuple(rows))
+
+
+def steps() -> st.SearchStrategy[Transact]:
+    """Rows and rules that come and go, now and then rolled back."""
+    rules = st.one_of(st.sampled_from(LISTED).map(lambda text: AddRule(rule_of(text))), st.integers(0, 9).map(RemoveRule))
+    actions = st.lists(st.one_of(changes(), changes(), changes(), rules), min_size=1, max_size=3)
+    return st.builds(Transact, actions.map(tuple), st.sampled_from([False] * 5 + [True]))
+
+
+@given(
+    st.sampled_from(DOMAINS),
+    st.sampled_from(DOMAINS),
+    st.lists(st.sampled_from(LISTED), min_size=3, max_size=7),
+    st.lists(steps(), max_size=6),
+)
+@settings(max_examples=2 * settings().max_examples)
+def test_oracle_choices_follow_every_change(tree_by, names_by, rules, history):
+    pair = Pair([EDGE, WORD, *PLAIN, Choosing("tree", EDGE.types, choice=tree_by), Choosing("names", WORD.types, choice=names_by)])
+    pair.step(Transact(tuple(AddRule(rule_of(text)) for text in rules)))
+    for step in history:
+        pair.step(step)
+    assert pair.workspace.verify() == []
