@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from lftj.errors import ValueRangeError
 from lftj.heads.function import check_function_delta
 from lftj.join.context import AllowanceSpentError, Context
+from lftj.join.evaluate import Columns
 from lftj.maintain.establish import establish
 from lftj.maintain.full import derive
 from lftj.maintain.rule_state import RelationState

@@ -11,13 +11,13 @@ Several choices in one rule choose together, so they become the domains of one r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from lftj.errors import DeclarationError, LftjError
+from lftj.errors import DeclarationError, LftjError, ProgramErrors, StratificationError
 from lftj.program.checked import CheckedAtom, CheckedChoice, CheckedLiteral, CheckedRule
 from lftj.program.constructs import Lowering
 from lftj.program.hidden import HiddenRelations
-from lftj.program.normal_form import Ref
+from lftj.program.normal_form import NormalRule, Ref, RelationSchema, Stratum
 from lftj.program.scope import mentioned_names
 from lftj.syntax import tree
 from lftj.syntax.depth import children
@@ -33,6 +33,22 @@ def choice_errors(body: tree.Body) -> list[LftjError]:
             nested = "move the condition around it into a relation of its own, and choose beside that"
             errors += [_error(each, "stands inside another condition", nested) for each in _inside(literal)]
     return errors
+
+
+def refuse_choice_beside_extremes(old: Sequence[Stratum], new: Sequence[Stratum], schemas: Mapping[str, RelationSchema]) -> None:
+    """Raise ProgramErrors (E153) where a new stratum both chooses and takes `min` or `max`: what was chosen cannot improve."""
+    known = set(map(id, old))
+    errors: list[LftjError] = []
+    for stratum in new:
+        if id(stratum) in known or not stratum.recursive or not any(schemas[name].choice for name in stratum.relations):
+            continue
+        rule = next((rule for rule in stratum.rules if isinstance(rule, NormalRule) and rule.aggregates), None)
+        if rule is not None:
+            names = ", ".join(f"`{name}`" for name in stratum.relations if "#" not in name)
+            hint = "aggregate in a relation of its own, outside the cycle, and choose among its rows"
+            errors.append(StratificationError(f"choice beside an aggregate in one cycle: {names}", code="E153", span=rule.span, hint=hint))
+    if errors:
+        raise ProgramErrors(errors)
 
 
 def _problem(choice: tree.Choice, first: tree.Choice) -> tuple[str, str] | None:

@@ -13,6 +13,7 @@ from functools import cached_property
 from lftj.errors import DeclarationError, LftjError, ProgramErrors, UnknownNameError
 from lftj.program.check import check
 from lftj.program.checked import Row
+from lftj.program.choices import refuse_choice_beside_extremes
 from lftj.program.cycles import CycleError
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, StratifiedProgram, Stratum
 from lftj.program.normalize import NormalizedRule, normalize
@@ -62,6 +63,7 @@ class Program:
         hidden = {**self.hidden, **{schema.name: schema for each in new for schema in each.hidden}}
         try:
             strata = restratify(self.strata, [rule for each in new for rule in each.rules])
+            refuse_choice_beside_extremes(self.strata, strata, {**checked.catalog.relations, **hidden})
         except ProgramErrors as problems:
             raise _with_rules(problems, sources) from None
         return Program(checked.catalog, sources, strata, hidden, checked.facts, checked.directives, self.next_source + len(ids)), ids
