@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lftj.connection import connect as connect
     from lftj.distributed.result import DistributedResult as DistributedResult
+    from lftj.distributed.session import local_spark as local_spark
     from lftj.distributed.transaction import DistributedTransaction as DistributedTransaction
     from lftj.distributed.workspace import DistributedWorkspace as DistributedWorkspace
     from lftj.errors import ArityError as ArityError
@@ -102,6 +103,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "connection": "connect",
     "distributed.result": "DistributedResult",
+    "distributed.session": "local_spark",
     "distributed.transaction": "DistributedTransaction",
     "distributed.workspace": "DistributedWorkspace",
     "errors": "ArityError DeclarationError DistributedError ExpressionError FileMissingError FrameError KeyViolationError LftjError "

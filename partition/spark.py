@@ -10,6 +10,7 @@ it writes must be harmless when written again.
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import re
@@ -31,6 +32,7 @@ from partition.java import java_home
 Task = Callable[..., Any] | str
 
 _RESULT = "result binary"
+_PRELOAD = "PARTITION_PRELOAD"
 _SAID = re.compile(r"[\w.]*(Error|Exception|Interrupt|Exit): (?!Task \d)|(?!Driver).*Python worker exited")
 
 
@@ -94,10 +96,14 @@ class SparkExecutor:
         return f"<SparkExecutor, {self.partitions} partitions, {self.path}>"
 
 
-def local_session(threads: int = 2, *, memory: str = "1g", failures: int = 4, **settings: str) -> SparkSession:
+def local_session(
+    threads: int = 2, *, memory: str = "1g", failures: int = 4, preload: Sequence[Task] = (), **settings: str
+) -> SparkSession:
     """A Spark session in this machine's `threads` cores, without its web page, on whatever Java there is (`partition.java`).
 
-    `failures`: how often a task may fail; `settings`: more of Spark's, with `_` for `.`. Gives the running session if there is one.
+    `failures`: how often a task may fail; `preload`: tasks without a payload, done once in the process that workers are forked from, so that
+    a new worker has imported, and has compiled code loaded, from the start; `settings`: more of Spark's, with `_` for `.`. Gives the
+    running session if there is one.
     """
     builder: Any = SparkSession.builder
     builder = builder.master(f"local[{threads},{failures}]").appName("lftj")
@@ -111,12 +117,18 @@ def local_session(threads: int = 2, *, memory: str = "1g", failures: int = 4, **
         "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
         "spark.log.level": "ERROR",
     }
+    if preload:
+        defaults["spark.python.daemon.module"] = "partition.spark"
     for name, value in (defaults | {name.replace("_", "."): value for name, value in settings.items()}).items():
         builder = builder.config(name, value)
     # Workers start in the folder of the day; they must run this Python and find the packages that this process has.
     home = str(Path(__file__).resolve().parent.parent)
     found = os.pathsep.join(filter(None, [home, os.environ.get("PYTHONPATH")]))
-    with java_home(), _environment(PYTHONPATH=found, PYSPARK_PYTHON=sys.executable, PYSPARK_DRIVER_PYTHON=sys.executable):
+    names = " ".join(map(task_name, preload))
+    with (
+        java_home(),
+        _environment(PYTHONPATH=found, PYSPARK_PYTHON=sys.executable, PYSPARK_DRIVER_PYTHON=sys.executable, **{_PRELOAD: names}),
+    ):
         return builder.getOrCreate()
 
 
@@ -175,3 +187,19 @@ def _last_line(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines()]
     told = [line for line in lines if _SAID.match(line)]
     return (told or [line for line in lines if line] or [type(error).__name__])[0 if not told else -1]
+
+
+def _preloaded() -> None:
+    """Run the preloads, then take everything there is out of the garbage collector's hands: Spark has it run after each task."""
+    for name in os.environ.get(_PRELOAD, "").split():
+        _resolved(name)()
+    gc.collect()
+    gc.freeze()
+
+
+if __name__ == "__main__":
+    # Spark's own daemon, which forks the workers, with some of their work done before.
+    from pyspark.daemon import manager
+
+    _preloaded()
+    manager()

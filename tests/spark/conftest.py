@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+import lftj
 from partition.java import find_java
-from partition.spark import local_session
 
 
 @pytest.fixture(scope="session")
@@ -16,9 +16,7 @@ def spark() -> Iterator[Any]:
     """A session with two threads and, per task, three attempts."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JAVA_HOME", str(find_java({"PATH": ""}).home))
-        session = local_session(
-            2, failures=3, spark_log_level="OFF", spark_driver_extraJavaOptions="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-        )
+        session = lftj.local_spark(2, failures=3, spark_driver_extraJavaOptions="-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
     session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()
