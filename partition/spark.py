@@ -101,9 +101,9 @@ def local_session(
 ) -> SparkSession:
     """A Spark session in this machine's `threads` cores, without its web page, on whatever Java there is (`partition.java`).
 
-    `failures`: how often a task may fail; `preload`: tasks without a payload, done once in the process that workers are forked from, so that
-    a new worker has imported, and has compiled code loaded, from the start; `settings`: more of Spark's, with `_` for `.`. Gives the
-    running session if there is one.
+    `failures`: how often a task may fail; `preload`: tasks without a payload, done once in the process that workers are forked from, so
+    that a new worker has imported, and has compiled code loaded, from the start; `settings`: more of Spark's, with `_` for `.`. Gives
+    the running session if there is one.
     """
     builder: Any = SparkSession.builder
     builder = builder.master(f"local[{threads},{failures}]").appName("lftj")
@@ -125,10 +125,8 @@ def local_session(
     home = str(Path(__file__).resolve().parent.parent)
     found = os.pathsep.join(filter(None, [home, os.environ.get("PYTHONPATH")]))
     names = " ".join(map(task_name, preload))
-    with (
-        java_home(),
-        _environment(PYTHONPATH=found, PYSPARK_PYTHON=sys.executable, PYSPARK_DRIVER_PYTHON=sys.executable, **{_PRELOAD: names}),
-    ):
+    python = {"PYSPARK_PYTHON": sys.executable, "PYSPARK_DRIVER_PYTHON": sys.executable, "PYTHONPATH": found, _PRELOAD: names}
+    with java_home(), _environment(**python):
         return builder.getOrCreate()
 
 

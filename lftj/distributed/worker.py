@@ -110,13 +110,8 @@ def warm() -> None:
         columns = [["x", "int"], ["y", "int"]]
         edge: dict[str, Any] = {"name": "e", "columns": columns, "key": None, "functional": False, "view": False}
         views = [{**edge, "name": "v"}, {**edge, "name": "r"}, {**edge, "name": "p"}]
-        rules = [
-            "v(x, count()) :- e(x, y), e(y, z), e(x, z).",
-            "r(x, y) :- e(x, y).",
-            "r(x, z) :- r(x, y), e(y, z).",
-            "p(y, y) :- e(_, y).",
-        ]
-        program = {"relations": [edge, *views], "rules": rules, "sizes": {}}
+        rules = "v(x, count()) :- e(x, y), e(y, z), e(x, z). r(x, y) :- e(x, y). r(x, z) :- r(x, y), e(y, z). p(y, y) :- e(_, y)."
+        program = {"relations": [edge, *views], "rules": [rules], "sizes": {}}
         schema, dictionary = plan_of(program).program.catalog.relation("e"), Dictionary()
         for version, rows in enumerate([[[1, 2, 1], [2, 3, 3]], [[3], [1]]], 1):
             delta = Delta.insertion([np.array(column, np.int64) for column in rows])
