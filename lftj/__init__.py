@@ -68,6 +68,7 @@ if TYPE_CHECKING:
     from lftj.syntax.builder import bshru as bshru
     from lftj.syntax.builder import bxor as bxor
     from lftj.syntax.builder import cat as cat
+    from lftj.syntax.builder import choice as choice
     from lftj.syntax.builder import concat as concat
     from lftj.syntax.builder import contains as contains
     from lftj.syntax.builder import count as count
@@ -115,8 +116,8 @@ _NAMES = {
     "result": "Result",
     "snapshot": "Snapshot",
     "subscription": "Subscription",
-    "syntax.builder": "Expression Formula Predicate Var _ agg aggregate band bnot bor bshl bshr bshru bxor cat concat contains count "
-    "land lnot lor match max_ mean min_ rule strlen substr sum_ to_float to_number to_string vars",
+    "syntax.builder": "Expression Formula Predicate Var _ agg aggregate band bnot bor bshl bshr bshru bxor cat choice concat contains "
+    "count land lnot lor match max_ mean min_ rule strlen substr sum_ to_float to_number to_string vars",
     "transaction": "Transaction",
     "types": "BOOL DATE FLOAT INT STR TIMESTAMP Type decimal",
     "verify": "Discrepancy",

@@ -7,6 +7,9 @@ from collections.abc import Mapping, Sequence
 from lftj.errors import DeclarationError, UnknownNameError
 from lftj.types import Type, type_of_python
 
+ChoiceDomains = str | Sequence[str | Sequence[str]]
+"""One column, or several domains, each a column or several."""
+
 
 def checked_columns(columns: Mapping[str, object]) -> tuple[tuple[str, Type], ...]:
     """Names and types. Raises DeclarationError (E160, E161)."""
@@ -23,7 +26,17 @@ def checked_key(name: str, columns: Mapping[str, object], key: str | Sequence[st
     """Positions of the key columns. Raises UnknownNameError (E111)."""
     if key is None:
         return None
-    names = [key] if isinstance(key, str) else list(key)
+    return _positions(name, columns, key)
+
+
+def checked_choice(name: str, columns: Mapping[str, object], choice: ChoiceDomains) -> tuple[tuple[int, ...], ...]:
+    """Positions of the columns of each choice domain. Raises UnknownNameError (E111)."""
+    domains = [choice] if isinstance(choice, str) else choice
+    return tuple(sorted({_positions(name, columns, domain) for domain in domains}))
+
+
+def _positions(name: str, columns: Mapping[str, object], wanted: str | Sequence[str]) -> tuple[int, ...]:
+    names = [wanted] if isinstance(wanted, str) else list(wanted)
     known = list(columns)
     if unknown := [column for column in names if column not in known]:
         raise UnknownNameError(f"relation `{name}` has no column `{unknown[0]}`", code="E111", hint=f"its columns are {', '.join(known)}")

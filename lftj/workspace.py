@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from lftj.declared import checked_columns, checked_key
+from lftj.declared import ChoiceDomains, checked_choice, checked_columns, checked_key
 from lftj.engine import Engine
 from lftj.errors import DeclarationError, LftjError
 from lftj.explain.memory import memory_report
@@ -51,13 +51,18 @@ class Workspace:
         return self._live
 
     # ── declarations ──────────────────────────────────────────────────────────────────────────────────────────────────
-    def relation(self, name: str, columns: Mapping[str, object], key: str | Sequence[str] | None = None) -> Relation:
+    def relation(
+        self, name: str, columns: Mapping[str, object], key: str | Sequence[str] | None = None, choice: ChoiceDomains = ()
+    ) -> Relation:
         """Declare a relation: `ws.relation("acct", {"id": int, "country": str}, key="id")`.
 
         Types: int, float, str, bool, datetime.date, datetime.datetime, "decimal(10,2)". `key`: the column or columns that determine the
-        rest, checked at every commit. The same declaration again gives the same relation; another one is a DeclarationError (E160).
+        rest, checked at every commit. `choice=["a", ("b", "c")]`: of rows that agree on a, or on b and c, one is chosen.
+        The same declaration again gives the same relation; another one is a DeclarationError (E160).
         """
-        schema = RelationSchema(name, checked_columns(columns), checked_key(name, columns, key))
+        schema = RelationSchema(
+            name, checked_columns(columns), checked_key(name, columns, key), choice=checked_choice(name, columns, choice)
+        )
         return self._declare(schema, view=False)
 
     def view(self, name: str, columns: Mapping[str, object]) -> Relation:

@@ -8,6 +8,8 @@ makes the tree that `reach(x, z) :- reach(x, y), edge(y, z), x != z.` makes.
 
 from __future__ import annotations
 
+from typing import cast
+
 from lftj.errors import ExpressionError
 from lftj.syntax import functors, tree
 from lftj.syntax.conversion import check_name, make_rule, to_literals, to_term
@@ -123,6 +125,15 @@ def contains(part: object, text: object) -> Formula:
     return compare("contains", part, text)
 
 
+def choice(determining: object, determined: object) -> Formula:
+    """The condition that for each value of `determining`, a variable or a tuple of them, one value of `determined` is chosen."""
+    return Formula((tree.Choice(_listed(determining), _listed(determined)),))
+
+
+def _listed(terms: object) -> tuple[tree.Term, ...]:
+    return tuple(to_term(term) for term in cast("tuple[object, ...]", terms if isinstance(terms, tuple) else (terms,)))
+
+
 def match(pattern: object, text: object) -> Formula:
     """The condition that the regular expression `pattern` matches all of `text`."""
     return compare("match", pattern, text)
@@ -192,6 +203,6 @@ def aggregate(function: str, target: object, body: object = None) -> Expression:
 
 __all__ = [
     "AtomFormula", "Expression", "Formula", "FunctionTerm", "Predicate", "Var", "_", "agg", "aggregate", "band", "bnot", "bor", "bshl",
-    "bshr", "bshru", "bxor", "cat", "concat", "contains", "count", "land", "lnot", "lor", "match", "max_", "mean", "min_", "rule",
+    "bshr", "bshru", "bxor", "cat", "choice", "concat", "contains", "count", "land", "lnot", "lor", "match", "max_", "mean", "min_", "rule",
     "strlen", "substr", "sum_", "to_float", "to_number", "to_string", "to_tree", "vars",
 ]  # fmt: skip

@@ -175,3 +175,21 @@ def test_text_reads_back():
         '.decl r(x: number, y: number, z: symbol) choice-domain x, (y, z)\nr(x, y, "") :- a(x, y), choice((x), (y)), choice((), (x, y)).\n'
     )
     assert print_program(parse(text)) == text
+
+
+# ── in Python ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+def test_relations_and_rules_in_python_are_those_of_the_text():
+    workspace = lftj.connect()
+    workspace.relation("r", {"x": int, "y": int, "z": str}, choice=["x", ("z", "y")])
+    workspace.add_rules(".decl r(x: number, y: number, z: symbol) choice-domain (y, z), x")
+    with pytest.raises(lftj.UnknownNameError):
+        workspace.relation("s", {"x": int}, choice="y")
+    x, y, z = lftj.vars("x y z")
+    a, b = workspace.relation("a", {"x": int, "y": int, "z": int}), workspace.relation("b", {"x": int})
+    rule = b(x) <= a(x, y, z) & lftj.choice((x, y), z) & lftj.choice((), (x, y, z))
+    assert str(lftj.rule(b(x), a(x, y, z) & lftj.choice((x, y), z) & lftj.choice((), (x, y, z)))) == (
+        "b(x) :- a(x, y, z), choice((x, y), (z)), choice((), (x, y, z))."
+    )
+    workspace.load(a, [(2, 1, 1), (1, 2, 1)])
+    workspace.add_rule(rule)
+    assert rows_of(workspace, "b") == {(1,)}
