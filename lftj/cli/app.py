@@ -41,15 +41,15 @@ def run(
     output_dir: Annotated[
         str, typer.Option("-D", "--output-dir", metavar="DIR", help="Where `.output` relations are written; `-` is standard output.")
     ] = ".",
-    jobs: Annotated[str, typer.Option("-j", "--jobs", metavar="N", help="Accepted for Soufflé's sake; one thread is used.")] = "1",
+    jobs: Annotated[str, typer.Option("-j", "--jobs", metavar="N", help="How many threads evaluate; `auto`: one per core.")] = "1",
     no_warn: Annotated[bool, typer.Option("-w", "--no-warn", help="Print no warnings.")] = False,
 ) -> None:
     """Evaluate a program as Soufflé does: facts from files, results into files or to standard output."""
     from lftj.cli import run as command
 
-    if jobs != "auto" and not jobs.isdigit():
-        raise typer.BadParameter(f"{jobs!r} is neither a number nor 'auto'", param_hint="-j")
-    command.run(program, fact_dir, output_dir, warn=not no_warn)
+    if jobs != "auto" and not (jobs.isdigit() and int(jobs)):
+        raise typer.BadParameter(f"{jobs!r} is neither a number of threads nor 'auto'", param_hint="-j")
+    command.run(program, fact_dir, output_dir, warn=not no_warn, threads=None if jobs == "auto" else int(jobs))
 
 
 @app.command()

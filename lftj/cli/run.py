@@ -31,10 +31,10 @@ def read_program(path: str) -> tuple[str, str]:
         raise FrameError(f"{path} is not UTF-8 text: byte {reason.start}", code="E232") from None
 
 
-def run(program: str, fact_dir: Path, output_dir: str, *, warn: bool = True) -> None:
+def run(program: str, fact_dir: Path, output_dir: str, *, warn: bool = True, threads: int | None = 1) -> None:
     """Evaluate a program and write what it outputs. Nothing is written when anything fails before.
 
-    `output_dir` is a folder, made if need be, or `-` for standard output. Raises any LftjError.
+    `threads` evaluate, None: one per core. `output_dir` is a folder, made if need be, or `-` for standard output. Raises any LftjError.
     """
     import lftj
     from lftj.syntax.parser import parse
@@ -43,7 +43,7 @@ def run(program: str, fact_dir: Path, output_dir: str, *, warn: bool = True) -> 
     parsed = parse(text, name)
     directives = [clause for clause in parsed.clauses if isinstance(clause, tree.Directive)]
     with progress() as say:
-        workspace = lftj.connect(progress=say)
+        workspace = lftj.connect(progress=say, executor=lftj.ThreadExecutor(threads))
         with workspace.transaction() as tx:
             tx.add_rules(parsed)
             for directive in _of_kind(directives, "input"):

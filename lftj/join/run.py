@@ -68,7 +68,7 @@ class Run:
     def go(self, most: int | None = None) -> int:
         """Go on for a slice of kernel steps, or `most`, or until a buffer is full. The number of steps that were made."""
         before = self.steps
-        self.state[at.BUDGET] = before + self._context.slice(most or SLICE)
+        self.state[at.BUDGET] = before + self._context.slice(min(most or SLICE, SLICE))
         self.status = int(run(*self._addresses))
         return self.steps - before
 

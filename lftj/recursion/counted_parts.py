@@ -10,17 +10,16 @@ import numpy as np
 
 from lftj.join.context import Context
 from lftj.join.evaluate import Columns, Relations
-from lftj.join.run import SLICE
 from lftj.maintain.full import projected
 from lftj.program.normal_form import NormalRule, Ref
 from lftj.recursion.counted_walk_kernels import Counted, Marks, Weights, counted_walk
 from lftj.recursion.decomposable import Decomposition
-from lftj.recursion.walk_kernels import DONE, FULL, PART, PAUSED, ROWS, STATE_WORDS, STEPS, Graph, Parts, no_nodes_reached
+from lftj.recursion.walk_kernels import Graph, Parts, Reached
+from lftj.recursion.walks import Walk, walked
 from scantree.rows import equal_runs, sort_and_count, sort_order
 
 _SPARSE = 8  # a range of values this many times wider than their number is numbered anew
 _FIRST_ROOM = 1 << 16  # rows
-_MOST_GROWTH = 8
 
 Proven = tuple[Columns, np.ndarray, np.ndarray]
 """Sorted, distinct rows, their iterations and their proof counts."""
@@ -83,19 +82,14 @@ def _numbered(columns: Columns) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.
 def _walk(parts: Parts, graph: Graph, weights: Weights, context: Context) -> Counted:
     """Walk all parts: the nodes they reach, with rounds and proofs. Fills the parts' ends."""
     nodes = graph.starts.size - 1
-    reached, marks = no_nodes_reached(nodes), Marks(np.empty(nodes, np.int64), np.empty(nodes, np.int64))
-    state = np.zeros(STATE_WORDS, np.int64)
-    out = Counted(*np.empty((3, _FIRST_ROOM), np.int64))
-    status = PAUSED
-    while status != DONE:
-        before = int(state[STEPS])
-        status = counted_walk(parts, graph, weights, reached, marks, state, out, SLICE)
-        context.spend(int(state[STEPS]) - before)
-        rows = int(state[ROWS])
-        if status == FULL:
-            # as much as the parts so far suggest: room that turns out not to be needed is never touched and costs nothing
-            suggested = min(rows * len(parts.ends) // max(int(state[PART]), 1) * 5 // 4, _MOST_GROWTH * out.nodes.size)
-            larger = np.empty((3, max(suggested, 2 * out.nodes.size, rows + nodes + 1)), np.int64)
-            larger[:, :rows] = [column[:rows] for column in out]
-            out = Counted(*larger)
-    return Counted(*(column[: int(state[ROWS])] for column in out))
+
+    def begin(parts: Parts) -> Walk[Counted]:
+        marks = Marks(np.empty(nodes, np.int64), np.empty(nodes, np.int64))
+
+        def kernel(parts: Parts, graph: Graph, reached: Reached, state: np.ndarray, out: Counted, most: int) -> int:
+            return counted_walk(parts, graph, weights, reached, marks, state, out, most)
+
+        return Walk(kernel, parts, graph, lambda rows: Counted(*np.empty((3, rows), np.int64)), _FIRST_ROOM)
+
+    found = walked(begin, parts, context)
+    return found[0] if len(found) == 1 else Counted(*map(np.concatenate, zip(*found, strict=True)))

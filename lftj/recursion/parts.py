@@ -7,20 +7,21 @@ the round in which a row is found is the iteration in which semi-naïve evaluati
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from lftj.join.context import Context
 from lftj.join.evaluate import Columns, Relations
-from lftj.join.run import SLICE
 from lftj.maintain.full import projected
 from lftj.program.normal_form import NormalRule, Ref
 from lftj.recursion.decomposable import Decomposition
-from lftj.recursion.walk_kernels import DONE, FULL, PART, PAUSED, ROWS, STATE_WORDS, STEPS, Graph, Parts, invert, no_nodes_reached, walk
+from lftj.recursion.walk_kernels import Graph, Parts, Reached, invert, walk
+from lftj.recursion.walks import Walk, walked
 from scantree.rows import equal_runs, sort_rows
 
 _SPARSE = 8  # a range of values this many times wider than their number is numbered anew
 _FIRST_ROOM = 1 << 20  # rows
-_MOST_GROWTH = 8
 
 
 def close_parts(shape: Decomposition, first: Columns, relations: Relations, context: Context) -> Columns:
@@ -99,26 +100,19 @@ class _Nodes:
         return numbers + self._low if self._ranked is None else self._ranked.take(numbers)
 
 
+class _Reached(NamedTuple):
+    nodes: np.ndarray
+
+
 def _walk(parts: Parts, graph: Graph, context: Context) -> np.ndarray:
     """Walk all parts: the nodes they reach. Fills the parts' ends."""
-    nodes = graph.starts.size - 1
-    reached = no_nodes_reached(nodes)
-    state = np.zeros(STATE_WORDS, np.int64)
-    out = np.empty(_FIRST_ROOM, np.int64)
-    status = PAUSED
-    while status != DONE:
-        before = int(state[STEPS])
-        status = walk(parts, graph, reached, state, out, SLICE)
-        context.spend(int(state[STEPS]) - before)
-        if status == FULL:
-            rows, done = int(state[ROWS]), int(state[PART])
-            # as much as the parts so far suggest: room that turns out not to be needed is never touched and costs nothing
-            suggested = min(rows * len(parts.ends) // max(done, 1) * 5 // 4, _MOST_GROWTH * out.size)
-            out = _grown(out, rows, max(suggested, 2 * out.size, rows + nodes + 1))
-    return out[: int(state[ROWS])]
+
+    def begin(parts: Parts) -> Walk[_Reached]:
+        return Walk(_kernel, parts, graph, lambda rows: _Reached(np.empty(rows, np.int64)), _FIRST_ROOM)
+
+    found = [piece.nodes for piece in walked(begin, parts, context)]
+    return found[0] if len(found) == 1 else np.concatenate(found)
 
 
-def _grown(array: np.ndarray, used: int, size: int) -> np.ndarray:
-    larger = np.empty(size, np.int64)
-    larger[:used] = array[:used]
-    return larger
+def _kernel(parts: Parts, graph: Graph, reached: Reached, state: np.ndarray, out: _Reached, most: int) -> int:
+    return walk(parts, graph, reached, state, out.nodes, most)

@@ -12,9 +12,9 @@ from tests.reference import evaluate
 Row = tuple[Any, ...]
 
 
-def views(text: str, facts: Mapping[str, Iterable[Row]], *, work: int | None = None) -> dict[str, set[Row]]:
-    """All relations of a program whose facts come in one commit after its rules."""
-    with lftj.connect() as workspace:
+def views(text: str, facts: Mapping[str, Iterable[Row]], *, work: int | None = None, **options: Any) -> dict[str, set[Row]]:
+    """All relations of a program whose facts come in one commit after its rules; `options` are those of `lftj.connect`."""
+    with lftj.connect(**options) as workspace:
         workspace.add_rules(text)
         with workspace.limits(work=work), workspace.transaction() as transaction:
             for name, rows in facts.items():

@@ -17,6 +17,7 @@ from lftj.recursion.iterated_relation import IteratedRelation
 from lftj.recursion.proof_table import ProofTable
 from lftj.recursion.standing import iterations_of, proofs_of, standing, without_proofs
 from lftj.recursion.stratum_state import StratumState
+from partition.executor import ThreadExecutor
 from scantree import Arena
 from tests.unit.recursion.stratum import Rows, rows_of
 from tests.unit.recursion.test_bootstrap import DECLARATIONS, DECOMPOSABLE, TYPES, VALUES
@@ -52,7 +53,9 @@ def test_parts_and_joins_count_the_same(name: str, kind: str, monkeypatch: pytes
     workspace = loaded(DECLARATIONS.format(type=TYPES.get(kind, "number")) + DECOMPOSABLE[name], facts)
     by_parts = bootstrapped(workspace)
     monkeypatch.setattr("lftj.recursion.counted_parts._FIRST_ROOM", 2)
-    monkeypatch.setattr("lftj.recursion.counted_parts.SLICE", 3)
+    monkeypatch.setattr("lftj.recursion.walks.SLICE", 3)
+    assert bootstrapped(workspace) == by_parts
+    workspace._engine.threads = ThreadExecutor(2, parts=5, patience=1)
     assert bootstrapped(workspace) == by_parts
     monkeypatch.setattr("lftj.recursion.elastic_bootstrap.decompose", lambda *_: None)
     assert bootstrapped(workspace) == by_parts

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import random
+import threading
 
 import numpy as np
 import pytest
 
 import lftj
+from lftj.join import shared_work
 from lftj.recursion import parts as running
+from lftj.recursion import walks
 from lftj.recursion.walk_kernels import _FEW, no_nodes_reached, take
 from tests.unit.recursion.programs import expected, views
 
@@ -45,7 +48,7 @@ path(x, z) :- path(x, y), edge(y, z).
 def test_a_walk_in_slices_with_little_room_is_the_same_walk(monkeypatch: pytest.MonkeyPatch, slice_of_work: int, room: int):
     by = random.Random(room)
     facts = {"edge": {(by.randrange(60), by.randrange(60)) for _ in range(110)}}
-    monkeypatch.setattr(running, "SLICE", slice_of_work)
+    monkeypatch.setattr(walks, "SLICE", slice_of_work)
     monkeypatch.setattr(running, "_FIRST_ROOM", room)
     assert views(CLOSURE, facts) == expected(CLOSURE, facts)
 
@@ -55,3 +58,23 @@ def test_a_walk_stops_at_the_limit_of_work():
     with pytest.raises(lftj.LimitError, match="work limit"):
         views(CLOSURE, facts, work=100_000)
     assert len(views(CLOSURE, facts, work=1_000_000)["path"]) == 3600
+
+
+@pytest.mark.parametrize("parts", [2, 7, 64])
+@pytest.mark.parametrize("patience", [1, 500])
+def test_walks_on_threads_find_the_same(monkeypatch: pytest.MonkeyPatch, parts: int, patience: int):
+    by = random.Random(parts)
+    facts = {"edge": {(by.randrange(-30, 30), by.randrange(60)) for _ in range(150)}}
+    monkeypatch.setattr(running, "_FIRST_ROOM", 60)
+    monkeypatch.setattr(shared_work, "SLICE", 11)
+    executor = lftj.ThreadExecutor(2, parts=parts, patience=patience)
+    assert views(CLOSURE, facts, executor=executor) == expected(CLOSURE, facts)
+
+
+def test_walks_on_threads_stop_at_the_limit_of_work(monkeypatch: pytest.MonkeyPatch):
+    facts = {"edge": [(i, j) for i in range(60) for j in range(60)]}
+    monkeypatch.setattr(shared_work, "SLICE", 500)
+    before = threading.active_count()
+    with pytest.raises(lftj.LimitError, match="work limit"):
+        views(CLOSURE, facts, work=100_000, executor=lftj.ThreadExecutor(2, patience=1))
+    assert threading.active_count() == before
