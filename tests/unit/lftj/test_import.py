@@ -30,7 +30,7 @@ def test_a_workspace_at_work_loads_no_frames():
 def test_every_public_name_is_there():
     assert "connect" in lftj.__all__
     assert [name for name in lftj.__all__ if not hasattr(lftj, name)] == []
-    assert dir(lftj) == lftj.__all__
+    assert set(dir(lftj)) == {*lftj.__all__, "SparkExecutor"}
 
 
 def test_other_names_are_not():
