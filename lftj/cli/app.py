@@ -64,6 +64,7 @@ def check(program: ProgramFile) -> None:
 def demo(
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Where the picture is saved.")] = Path(),
     days: Annotated[int, typer.Option("--days", min=1, max=30, help="How many days of September 2013 to commit.")] = 14,
+    spark: Annotated[bool, typer.Option("--spark", help="Do it on Spark, in this machine, and compare; needs the extra `spark`.")] = False,
 ) -> None:
     """Keep views over the 2013 flights from New York true, one committed day after another."""
     from rich.console import Console
@@ -73,4 +74,9 @@ def demo(
     console = Console()
     if not console.is_terminal:
         console = Console(width=max(console.width, 120))
-    show.run(console, out, days)
+    if spark:
+        from lftj.demo import on_spark
+
+        on_spark.run(console, days)
+    else:
+        show.run(console, out, days)

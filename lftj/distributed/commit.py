@@ -96,7 +96,7 @@ class Commit:
         if isinstance(step, Routed):
             path, parts = str(self.executor.path), self.executor.partitions
             task = RouteTask(path, stem, self.version, parts, schema, cuts, step.sign, step.options)
-            found = _guarded(lambda: self.executor.scan(step.frame, route, task))
+            found = guarded(lambda: self.executor.scan(step.frame, route, task))
             return [entry for entry in _checked(found) if entry is not None]
         if not len(step):
             return []
@@ -135,7 +135,7 @@ class Commit:
             )
             for part in parts
         ]
-        return _checked(_guarded(lambda: list(self.executor.map(run_stage, tasks))))
+        return _checked(guarded(lambda: list(self.executor.map(run_stage, tasks))))
 
     # ── what it came to ───────────────────────────────────────────────────────────────────────────────────────────────
     def _outcome(self) -> Outcome:
@@ -193,7 +193,8 @@ def _checked(found: Sequence[Any]) -> list[Any]:
     return list(found)
 
 
-def _guarded(job: Any) -> list[Any]:
+def guarded(job: Any) -> list[Any]:
+    """What a job gives. Raises DistributedError (E401) when it failed."""
     try:
         return job()
     except RuntimeError as error:

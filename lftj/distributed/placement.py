@@ -23,7 +23,7 @@ SHARED_ROWS = 20_000_000
 """Relations of more rows are read whole only where there is no other way."""
 
 _MANY = 256  # assignments of columns to the relations of a recursive stratum that are looked at
-_WHOLE, _HUGE, _TRAVEL, _SHARES = 10, 10_000, 3, 5
+_WHOLE, _HUGE, _TRAVEL, _SHARES = 10, 10_000, 3, 100  # only the order of these matters
 _ONCE_ONLY = 1_000_000
 
 Rule = NormalRule | FunctorRule
@@ -108,14 +108,13 @@ class Placing:
         return _ONCE_ONLY if lead is None else self._cost(rule, lead, homes)
 
     def _cost(self, rule: NormalRule, lead: int, homes: Mapping[str, int]) -> int:
-        cost = 0
+        read = {}
         for atom in (*rule.atoms, *rule.negated):
             home = self._home(atom.relation, homes)
             cut = cut_of(atom, lead, home)
-            if cut == ALL:
-                cost += _HUGE if self._sizes.get(atom.relation, 0) > SHARED_ROWS else _WHOLE
-            cost += _TRAVEL if home is not None and cut != home else 0
-        return cost
+            whole = 0 if cut != ALL else _HUGE if self._sizes.get(atom.relation, 0) > SHARED_ROWS else _WHOLE
+            read[atom.relation, cut] = whole + (_TRAVEL if home is not None and cut != home else 0)
+        return sum(read.values())
 
     def _home(self, relation: str, homes: Mapping[str, int]) -> int | None:
         """Where a derived relation lives, None for a base relation, which may be read in any cut."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lftj.distributed import worker
+from lftj.distributed.warm import warm
 
 if TYPE_CHECKING:
     import pyspark.sql
@@ -18,4 +18,4 @@ def local_spark(threads: int = 2, *, memory: str = "1g", failures: int = 4, **se
     """
     from partition.spark import local_session  # pyspark is imported by those who want it
 
-    return local_session(threads, memory=memory, failures=failures, preload=[worker.warm], **settings)
+    return local_session(threads, memory=memory, failures=failures, preload=[warm], **settings)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from lftj.distributed.commit import Commit, Executor
+from lftj.distributed.compact import ENTRIES, compacted
 from lftj.distributed.draft import DistributedDraft
-from lftj.distributed.manifest import Manifest, PathLock, sweep
+from lftj.distributed.manifest import ROWS, Manifest, PathLock, sweep
 from lftj.distributed.outcome import Outcome, Report
 from lftj.distributed.plan import plan_of
 from lftj.distributed.programs import described, restored
@@ -41,6 +43,7 @@ class Store:
         self.plan = plan_of(self._description(self.program, self.views))
         self.reports: deque[Report] = deque(maxlen=REMEMBERED_REPORTS)
         self._ran: dict[int, int] = {}
+        self._superfluous: set[str] = set()
 
     def commit(self, draft: DistributedDraft, batch: tuple[str, int] | None = None) -> Outcome:
         """Carry a draft out and make it true. With the writer lock held. `batch`: the micro-batch of a stream that it is."""
@@ -58,7 +61,27 @@ class Store:
             self._ran = commit.stages_of
         if outcome.report is not None:
             self.reports.append(outcome.report)
+        if any(len(entries) > ENTRIES for entries in self.manifest.log.values()):
+            with suppress(DistributedError):  # the commit has happened; the next one tries again
+                self._compact(ENTRIES // 2)
         return outcome
+
+    def compact(self) -> int:
+        """Write relations with more than one entry per part anew; the number of files that are gone. With the writer lock held."""
+        self._compact(self.executor.partitions)
+        return sweep(self.executor.path, self.manifest)
+
+    def _compact(self, most: int) -> None:
+        """Compact, and remove what the compaction before this one made superfluous: what was read since then stays readable."""
+        before = self.manifest
+        manifest = compacted(self.executor, before, self.plan, most)
+        if manifest is before:
+            return
+        manifest.store(self.executor.path)
+        self.manifest = manifest
+        for file in self._superfluous:
+            (self.executor.path / ROWS / file).unlink(missing_ok=True)
+        self._superfluous = before.files() - manifest.files()
 
     def draft(self) -> DistributedDraft:
         """An empty one on the present version."""

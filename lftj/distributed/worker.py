@@ -12,12 +12,10 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
-from lftj.dictionary import Dictionary
 from lftj.distributed.entry import Entry, read_entries, write_entry
 from lftj.distributed.failure import Failure, told
 from lftj.distributed.manifest import ROWS, Manifest
@@ -102,24 +100,6 @@ def forget() -> None:
     """As a worker that has just started: for tests and for those who want the memory back."""
     global _worker
     _worker = _Worker()
-
-
-def warm() -> None:
-    """Load the compiled code that parts need, compiling it where that was never done: for a process that workers are forked from."""
-    with TemporaryDirectory() as folder:
-        columns = [["x", "int"], ["y", "int"]]
-        edge: dict[str, Any] = {"name": "e", "columns": columns, "key": None, "functional": False, "view": False}
-        views = [{**edge, "name": "v"}, {**edge, "name": "r"}, {**edge, "name": "p"}]
-        rules = "v(x, count()) :- e(x, y), e(y, z), e(x, z). r(x, y) :- e(x, y). r(x, z) :- r(x, y), e(y, z). p(y, y) :- e(_, y)."
-        program = {"relations": [edge, *views], "rules": [rules], "sizes": {}}
-        schema, dictionary = plan_of(program).program.catalog.relation("e"), Dictionary()
-        for version, rows in enumerate([[[1, 2, 1], [2, 3, 3]], [[3], [1]]], 1):
-            delta = Delta.insertion([np.array(column, np.int64) for column in rows])
-            entry = write_entry(Path(folder) / ROWS, f"{version}", version, schema, delta, (0,), 1, dictionary)
-            new = ({"e" + BASE_SUFFIX: [entry]},)
-            base = ("" if version == 1 else "1", version - 1)
-            run_stage(PartTask(folder, 0, 1, program, base, 1, f"{version}", version, 0, new, version == 1))
-    forget()
 
 
 # ── commits ───────────────────────────────────────────────────────────────────────────────────────────────────────────

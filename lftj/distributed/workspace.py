@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -15,6 +15,7 @@ from lftj.distributed.manifest import Manifest
 from lftj.distributed.plan import PartPlan
 from lftj.distributed.result import DistributedResult, relation_rows
 from lftj.distributed.store import Store
+from lftj.distributed.stream import batch_writer
 from lftj.distributed.transaction import DistributedTransaction
 from lftj.errors import DeclarationError, LftjError
 from lftj.handles import Relation, RuleHandle
@@ -26,6 +27,7 @@ from lftj.types import INT, STR, type_of_python
 
 if TYPE_CHECKING:
     import pandas  # pyright: ignore[reportMissingTypeStubs]
+    import pyspark.sql
 
 _WORDS = {ALL: "whole in every part", ONE: "in the first part"}
 
@@ -114,6 +116,29 @@ class DistributedWorkspace:
         """Remove a rule or several; every view is derived anew."""
         with self.transaction() as tx:
             tx.remove_rule(rule)
+
+    def feed(
+        self, relation: RelationOrName, stream: str, *, sign: str | None = "__diff__", **options: Any
+    ) -> Callable[[pyspark.sql.DataFrame, int], None]:
+        """For Structured Streaming: `frame.writeStream.foreachBatch(ws.feed("edge", "edges")).start()`.
+
+        Every micro-batch is one commit, exactly once, also when Spark gives it again after a failure; `stream` is the name under which the
+        last one is noted, and the checkpoint of the stream must stay with it. Rows whose column `sign` is negative go, positive ones come,
+        those that go first; with `sign=None` all come. `options` as for `insert`.
+        """
+        return batch_writer(self._store, relation, stream, sign, options)
+
+    def compact(self) -> int:
+        """Write the many small files of past commits as one per part and relation, and remove them; how many there were.
+
+        Results read before are no longer readable. Commits do this by themselves when a relation has a thousand entries.
+        """
+        store = self._store
+        store.writer.acquire()
+        try:
+            return store.compact()
+        finally:
+            store.writer.release()
 
     # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────────
     def __getitem__(self, relation: RelationOrName) -> DistributedResult:

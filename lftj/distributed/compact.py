@@ -1,0 +1,68 @@
+"""Many small entries to one per part. What a relation holds stays the same; only files and the manifest change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from uuid import uuid4
+
+from lftj.dictionary import Dictionary
+from lftj.distributed.commit import Executor, guarded
+from lftj.distributed.entry import Entry, read_entries, write_entry
+from lftj.distributed.manifest import ROWS, Manifest
+from lftj.distributed.plan import PartPlan
+from lftj.program.normal_form import RelationSchema
+from lftj.storage.database import base_name
+from lftj.storage.delta import Delta
+
+ENTRIES = 1000
+"""Entries of one relation from which on a commit compacts it."""
+
+
+@dataclass(frozen=True)
+class CompactTask:
+    """One part of some relations: per relation its schema, its cuts (the home first) and its entries."""
+
+    path: str
+    part: int
+    parts: int
+    version: int
+    token: str
+    relations: Mapping[str, tuple[RelationSchema, tuple[int, ...], tuple[Entry, ...]]]
+
+
+def compact_part(task: CompactTask) -> dict[str, Entry]:
+    """Write one part of each relation anew; relations without rows in the part are left out."""
+    folder, written = Path(task.path) / ROWS, dict[str, Entry]()
+    for number, (name, (schema, cuts, entries)) in enumerate(task.relations.items()):
+        dictionary = Dictionary()
+        rows = read_entries(folder, entries, schema, cuts[0], task.part, task.parts, dictionary).inserts
+        if len(rows[0]):
+            stem = f"{task.version}-{task.token}-{task.part}-whole{number}"
+            delta = Delta(rows, [column[:0] for column in rows])
+            written[name] = write_entry(folder, stem, task.version, schema, delta, cuts, task.parts, dictionary)
+    return written
+
+
+def compacted(executor: Executor, manifest: Manifest, plan: PartPlan, most: int) -> Manifest:
+    """The same version with one entry per part for each relation that has more than `most`. One job; parts behind are built anew later."""
+    relations = {name: (schema, cuts, manifest.log[name]) for name, schema, cuts in _kept(plan) if len(manifest.log.get(name, ())) > most}
+    if not relations:
+        return manifest
+    token = uuid4().hex[:16]
+    tasks = [
+        CompactTask(str(executor.path), part, executor.partitions, manifest.version, token, relations)
+        for part in range(executor.partitions)
+    ]
+    found: Sequence[dict[str, Entry]] = guarded(lambda: list(executor.map(compact_part, tasks)))
+    log = {**manifest.log, **{name: tuple(part[name] for part in found if name in part) for name in relations}}
+    return replace(manifest, log=log, tokens={manifest.version: manifest.token})
+
+
+def _kept(plan: PartPlan) -> Iterator[tuple[str, RelationSchema, tuple[int, ...]]]:
+    """All that has entries: base rows, views, shares."""
+    for name, schema in plan.program.catalog.relations.items():
+        yield base_name(name), schema, plan.cuts(name)
+    for output in plan.outputs:
+        yield output.relation, output.schema, output.cuts

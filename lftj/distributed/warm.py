@@ -1,0 +1,35 @@
+"""A first small commit, so that all that parts need is imported, compiled and loaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from lftj.dictionary import Dictionary
+from lftj.distributed.entry import write_entry
+from lftj.distributed.manifest import ROWS
+from lftj.distributed.plan import plan_of
+from lftj.distributed.worker import PartTask, forget, run_stage
+from lftj.storage.database import BASE_SUFFIX
+from lftj.storage.delta import Delta
+
+
+def warm() -> None:
+    """Load the compiled code that parts need, compiling it where that was never done: for a process that workers are forked from."""
+    with TemporaryDirectory() as folder:
+        columns = [["x", "int"], ["y", "int"]]
+        edge: dict[str, Any] = {"name": "e", "columns": columns, "key": None, "functional": False, "view": False}
+        views = [{**edge, "name": "v"}, {**edge, "name": "r"}, {**edge, "name": "p"}]
+        rules = "v(x, count()) :- e(x, y), e(y, z), e(x, z). r(x, y) :- e(x, y). r(x, z) :- r(x, y), e(y, z). p(y, y) :- e(_, y)."
+        program = {"relations": [edge, *views], "rules": [rules], "sizes": {}}
+        schema, dictionary = plan_of(program).program.catalog.relation("e"), Dictionary()
+        for version, rows in enumerate([[[1, 2, 1], [2, 3, 3]], [[3], [1]]], 1):
+            delta = Delta.insertion([np.array(column, np.int64) for column in rows])
+            entry = write_entry(Path(folder) / ROWS, f"{version}", version, schema, delta, (0,), 1, dictionary)
+            new = ({"e" + BASE_SUFFIX: [entry]},)
+            base = ("" if version == 1 else "1", version - 1)
+            run_stage(PartTask(folder, 0, 1, program, base, 1, f"{version}", version, 0, new, version == 1))
+    forget()

@@ -1,0 +1,65 @@
+"""Structured Streaming into a workspace: every micro-batch exactly once, whatever Spark gives again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from tests.spark.graph import RULES, edges, expected, open_path, rows_of
+
+BATCHES = [
+    [(x, y, 1) for x, y in edges()],
+    [(*edges()[0], -1), (3, 99, 1), (99, 5, 1)],
+    [(3, 99, -1), (*edges()[0], 1), (*edges()[1], -1), (*edges()[1], 1)],
+]
+RESULT = sorted({*edges(), (99, 5)})
+
+
+def write_batch(folder: Path, number: int) -> None:
+    """One file of changes."""
+    folder.mkdir(exist_ok=True)
+    xs, ys, signs = zip(*BATCHES[number], strict=True)
+    pyarrow.parquet.write_table(pa.table({"x": xs, "y": ys, "__diff__": signs}), folder / f"{number}.parquet")
+
+
+def stream_all(spark: Any, folder: Path, write: Any) -> None:
+    """Run the stream over the files that are there, a file a batch, to its end."""
+    frame = spark.readStream.schema("x long, y long, `__diff__` long").option("maxFilesPerTrigger", "1").parquet(str(folder))
+    writer = frame.writeStream.foreachBatch(write).option("checkpointLocation", str(folder.parent / "checkpoint"))
+    writer.trigger(availableNow=True).start().awaitTermination()
+
+
+def test_micro_batches_are_commits(spark: Any, tmp_path: Path) -> None:
+    with open_path(spark, tmp_path / "path") as workspace:
+        workspace.add_rules(f".decl e(x: number, y: number)\n{RULES}")
+        before = workspace.version
+        for number in range(len(BATCHES)):
+            write_batch(tmp_path / "in", number)
+        stream_all(spark, tmp_path / "in", workspace.feed("e", "edges"))
+        assert workspace.version == before + len(BATCHES)
+        assert rows_of(workspace) == expected(RESULT)
+
+
+def test_a_batch_that_comes_again_is_passed_over(spark: Any, tmp_path: Path) -> None:
+    with open_path(spark, tmp_path / "path") as workspace:
+        workspace.relation("e", {"x": int, "y": int})
+        write = workspace.feed("e", "edges")
+
+        def dies_after_its_commit(frame: Any, batch: int) -> None:
+            write(frame, batch)
+            if batch == 1:
+                raise RuntimeError("before Spark noted that the batch is done")
+
+        for number in range(len(BATCHES)):
+            write_batch(tmp_path / "in", number)
+        with pytest.raises(Exception, match="before Spark noted"):
+            stream_all(spark, tmp_path / "in", dies_after_its_commit)
+        version = workspace.version
+    with open_path(spark, tmp_path / "path") as workspace:
+        stream_all(spark, tmp_path / "in", workspace.feed("e", "edges"))
+        assert workspace.version == version + 1
+        assert sorted(workspace["e"].fetchall()) == RESULT

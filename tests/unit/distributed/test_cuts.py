@@ -1,0 +1,51 @@
+"""Parts of values: the same for every dictionary, spread well, and the readers of a batch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lftj.dictionary import Dictionary
+from lftj.distributed.cuts import ALL, ONE, local_name, parts_of, readers, slots
+from lftj.types import DATE, INT, STR
+
+
+def test_the_part_of_a_text_does_not_depend_on_its_code() -> None:
+    words = ["a", "b", "", "ü", "\U0001f600", "word"]
+    one, other = Dictionary(), Dictionary()
+    other.encode(words[::-1])
+    first, second = (slots(dictionary.encode(words), STR, dictionary, 5) for dictionary in (one, other))
+    assert first.tolist() == second.tolist()
+    assert len(set(first.tolist())) > 1
+
+
+@pytest.mark.parametrize("parts", [1, 2, 7, 64])
+@pytest.mark.parametrize("step", [1, 2, 64, 1 << 32, -3])
+def test_numbers_spread_evenly_whatever_their_steps(parts: int, step: int) -> None:
+    found = slots(np.arange(20_000, dtype=np.int64) * step, INT, Dictionary(), parts)
+    counts = np.bincount(found, minlength=parts)
+    assert len(counts) == parts
+    assert counts.min() > 0.7 * 20_000 / parts
+
+
+def test_the_parts_of_known_values_never_change() -> None:
+    # Files on disk rely on this.
+    dictionary = Dictionary()
+    assert slots(np.array([0, 1, -1, 2**63 - 1, -(2**63)]), INT, dictionary, 1000).tolist() == [0, 394, 533, 766, 525]
+    assert slots(dictionary.encode(["", "a", "Zürich"]), STR, dictionary, 1000).tolist() == [0, 523, 702]
+    assert slots(np.array([], np.int64), DATE, dictionary, 3).tolist() == []
+
+
+def test_a_row_goes_by_the_column_of_the_cut() -> None:
+    columns, types = [np.array([1, 2]), np.array([5, 5])], [INT, INT]
+    by_second = parts_of(columns, types, 1, Dictionary(), 64)
+    assert by_second[0] == by_second[1]
+    assert parts_of(columns, types, ONE, Dictionary(), 64).tolist() == [0, 0]
+
+
+def test_who_reads_a_batch() -> None:
+    assert readers(0, [2, 3], 8) == {2, 3}
+    assert readers(0, None, 3) == {0, 1, 2}
+    assert readers(ALL, [2], 3) == {0, 1, 2}
+    assert readers(ONE, [2], 3) == {0}
+    assert [local_name("e", cut) for cut in (0, 1, ALL, ONE)] == ["e@0", "e@1", "e@all", "e@one"]

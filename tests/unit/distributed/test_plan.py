@@ -1,0 +1,94 @@
+"""Plans: what is sliced, what is whole, what travels, and where views live."""
+
+from __future__ import annotations
+
+import pytest
+
+from lftj.distributed.cuts import ALL, ONE
+from lftj.distributed.plan import PartPlan, plan_of
+from lftj.distributed.programs import described, digest, restored
+from lftj.program.listing import list_rule
+from lftj.program.program import Program
+from lftj.syntax.parser import parse
+
+EDGE = ".decl e(x: number, y: number)\n"
+
+
+def plan(text: str, **sizes: int) -> PartPlan:
+    """The plan of a program text."""
+    program, _ = Program().add(parse(text))
+    description = described(program, frozenset(), sizes)
+    assert described(*restored(description), sizes) == description
+    return plan_of(description)
+
+
+def rules(made: PartPlan) -> list[list[str]]:
+    """Local rules by stage."""
+    return [[list_rule(rule) for stratum in stage.strata for rule in stratum.rules] for stage in made.stages]
+
+
+def test_a_view_by_its_leading_variable_needs_nobody() -> None:
+    made = plan(EDGE + ".decl t(x: number, n: number)\nt(x, count()) :- e(x, y), e(y, z), e(x, z).")
+    assert rules(made) == [["t@0(x, count()) :- e@0(x, y), e@all(y, z), e@0(x, z)."]]
+    assert made.homes == {"e": 0, "t": 0}
+    assert made.cuts("e") == (0,)
+    assert sorted((feed.cut, feed.checked) for feed in made.feeds if feed.relation == "e#base") == [(ALL, False), (0, True)]
+
+
+def test_an_aggregate_over_everything_is_put_together_from_shares() -> None:
+    made = plan(EDGE + ".decl t(n: number, s: number)\nt(count(), sum(x)) :- e(x, _).")
+    first, second = rules(made)
+    assert first == ["t%(count(), sum(_2), sum(_3)) :- e@0(x, _1), _2 := x bshr 32, _3 := x band 4294967295."] or "sum(_" in first[0]
+    assert second[0].startswith("t@one(sum(")
+    assert made.stages[1].alone == (True,)
+    assert made.homes["t"] == ONE
+
+
+def test_what_is_too_large_to_be_whole_is_cut_and_travels() -> None:
+    text = EDGE + ".decl f(x: number, y: number)\n.decl two(x: number, z: number)\ntwo(x, z) :- e(x, y), f(y, z)."
+    assert rules(plan(text)) == [["two@0(x, z) :- e@0(x, y), f@all(y, z)."]]
+    assert rules(plan(text, f=10**9)) == [["two@1(x, z) :- e@all(x, y), f@1(y, z)."]]
+    both = rules(plan(text, e=10**9, f=10**9))
+    assert both[0] == ["two%(x, z) :- e@1(x, y), f@0(y, z)."]
+    assert both[1][0].startswith("two@0(")
+
+
+def test_recursion_that_keeps_a_column_stays_in_its_part() -> None:
+    text = EDGE + ".decl r(x: number, y: number)\nr(x, y) :- e(x, y).\nr(x, z) :- {}."
+    assert rules(plan(text.format("r(x, y), e(y, z)")))[0][1] == "r@0(x, z) :- r@0(x, y), e@all(y, z)."
+    assert rules(plan(text.format("e(x, y), r(y, z)")))[0][1] == "r@1(x, z) :- e@all(x, y), r@1(y, z)."
+    alone = plan(text.format("r(x, y), r(y, z)"))
+    assert rules(alone)[0][1] == "r@one(x, z) :- r@one(x, y), r@one(y, z)."
+    assert alone.stages[0].of(1) == ()
+    assert len(alone.stages[0].of(0)) == 1
+
+
+def test_a_view_read_by_another_column_travels() -> None:
+    text = EDGE + ".decl r(x: number, y: number)\nr(x, y) :- e(x, y), x < 3.\n.decl s(y: number)\ns(y) :- r(_, y), !e(y, _)."
+    made = plan(text)
+    assert rules(made) == [["r@0(x, y) :- e@0(x, y), x < 3."], ["s@0(y) :- r@1(_0, y), !e@0(y, _)."]]
+    (out,) = [output for output in made.outputs if output.relation == "r"]
+    assert (out.cuts, out.stage) == ((0, 1), 0)
+    (feed,) = [feed for feed in made.feeds if feed.relation == "r"]
+    assert (feed.cut, feed.stage) == (1, 1)
+
+
+@pytest.mark.parametrize("text", [".decl F[x: number]: number\nF[x] = y :- e(x, y).", ".decl F[x: number]: number\nF[y] = x :- e(x, y)."])
+def test_the_rows_of_a_key_are_in_one_part(text: str) -> None:
+    assert plan(EDGE + text).homes["F"] == 0
+
+
+def test_string_functors_and_facts() -> None:
+    made = plan(
+        '.decl w(s: symbol)\n.decl l(s: symbol, n: number)\nl(s, strlen(s)) :- w(s), s != "".\n.decl one(x: number)\none(1) :- true.'
+    )
+    assert made.homes["l"] == 0
+    assert len(made.stages) == 1
+    assert made.homes["one"] == ONE
+
+
+def test_equal_programs_have_one_digest() -> None:
+    program, _ = Program().add(parse(EDGE))
+    first, second = described(program, frozenset(), {}), described(program, frozenset({"e"}), {})
+    assert digest(first) == digest(dict(reversed(first.items())))
+    assert digest(first) != digest(second)
