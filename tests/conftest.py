@@ -9,6 +9,8 @@ import os
 
 from hypothesis import HealthCheck, Phase, settings
 
+from tests.spark.session import spark as spark  # whoever needs Spark takes this session: a process has one at a time
+
 _slow_is_fine = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 settings.register_profile("ci", max_examples=50, derandomize=True, deadline=None, database=None, suppress_health_check=_slow_is_fine)

