@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from lftj.syntax.builder import land as land
     from lftj.syntax.builder import lnot as lnot
     from lftj.syntax.builder import lor as lor
+    from lftj.syntax.builder import lxor as lxor
     from lftj.syntax.builder import match as match
     from lftj.syntax.builder import max_ as max_
     from lftj.syntax.builder import mean as mean
@@ -117,7 +118,7 @@ _NAMES = {
     "snapshot": "Snapshot",
     "subscription": "Subscription",
     "syntax.builder": "Expression Formula Predicate Var _ agg aggregate band bnot bor bshl bshr bshru bxor cat choice concat contains "
-    "count land lnot lor match max_ mean min_ rule strlen substr sum_ to_float to_number to_string vars",
+    "count land lnot lor lxor match max_ mean min_ rule strlen substr sum_ to_float to_number to_string vars",
     "transaction": "Transaction",
     "types": "BOOL DATE FLOAT INT STR TIMESTAMP Type decimal",
     "verify": "Discrepancy",

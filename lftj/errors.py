@@ -110,7 +110,8 @@ class ArityError(LftjError, ValueError):
 
 
 class TypeClashError(LftjError, TypeError):
-    """A term of another type than its place asks for (E130) or its operator takes (E132), or an aggregate where none may be (E131)."""
+    """A term of another type than its place asks for (E130) or its operator takes (E132), an aggregate where none may be
+    (E131), or a union of different types (E133)."""
 
     code = "E130"
 

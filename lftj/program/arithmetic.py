@@ -121,6 +121,7 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "bshru": lambda value, count: _signed((value & (2**64 - 1)) >> (count & 63)),
     "land": lambda left, right: int(bool(left and right)),
     "lor": lambda left, right: int(bool(left or right)),
+    "lxor": lambda left, right: int(bool(left) != bool(right)),
     "lnot": lambda value: int(not value),
     "to_float": float,
     "to_int": _to_int,

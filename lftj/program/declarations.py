@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from lftj.errors import DeclarationError, LftjError, UnknownNameError
+from lftj.errors import DeclarationError, LftjError, TypeClashError, UnknownNameError
 from lftj.program.normal_form import RelationSchema
 from lftj.program.schema import UNKNOWN, Catalog
 from lftj.syntax import tree
@@ -77,8 +77,11 @@ def _with_aliases(aliases: list[tree.TypeAlias], catalog: Catalog) -> tuple[Cata
             base = known.get(alias.base) or parse_type(alias.base)
             if base is None:
                 continue
+            if any(known.get(other) is None and parse_type(other) is None for other in alias.others):
+                continue
             waiting.remove(alias)
             found = True
+            errors += _union_errors(alias, base, known)
             if parse_type(alias.name) is not None:
                 message = f"`{alias.name}` is a built-in type"
                 errors.append(DeclarationError(message, code="E165", span=alias.span, hint="choose another name"))
@@ -88,8 +91,19 @@ def _with_aliases(aliases: list[tree.TypeAlias], catalog: Catalog) -> tuple[Cata
     extended = replace(catalog, aliases=dict(known))
     for alias in waiting:
         try:
-            extended.type(alias.base, alias.span)
+            for name in (alias.base, *alias.others):
+                extended.type(name, alias.span)
         except LftjError as error:
             errors.append(error)
         known[alias.name] = UNKNOWN
     return replace(catalog, aliases=known), errors
+
+
+def _union_errors(alias: tree.TypeAlias, base: Type, known: Mapping[str, Type]) -> list[LftjError]:
+    """Types only name columns' values here, so a union is one more name; what its members stand for has to be one type."""
+    types = {name: known.get(name) or parse_type(name) for name in alias.others}
+    different = next((f"`{name}` is {type}" for name, type in types.items() if type != base and UNKNOWN not in (type, base)), None)
+    if different is None:
+        return []
+    message = f"type `{alias.name}` joins different types: `{alias.base}` is {base}, {different}"
+    return [TypeClashError(message, code="E133", span=alias.span, hint="use one relation for each type")]

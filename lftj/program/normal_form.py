@@ -33,7 +33,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """Arithmetic. `operator` is one of `+ - * / % ^ neg min max band bor bxor bnot bshl bshr bshru land lor lnot to_float to_int`.
+    """Arithmetic. `operator` is one of `+ - * / % ^ neg min max band bor bxor bnot bshl bshr bshru land lor lxor lnot to_float to_int`.
 
     `type` is the type of the result; the arguments all have the operand type (conversions are explicit).
     """

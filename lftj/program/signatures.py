@@ -6,7 +6,7 @@
 | `+ -`, unary `-`             | two decimals of one scale        | decimal of that scale         |
 | `-`                          | two dates / two timestamps       | int: days / microseconds      |
 | `+ -`                        | date and int / timestamp and int | date / timestamp              |
-| `band bor … land lor lnot`   | ints                             | int                           |
+| `band bor … lor lxor lnot`    | ints                             | int                           |
 | `min max`                    | values of one ordered type       | the same                      |
 | `= !=`                       | values of one type               |                               |
 | `< <= > >=`                  | values of one type, not bool     |                               |
@@ -21,7 +21,7 @@ from lftj.types import FLOAT, INT, MAX_DECIMAL_PRECISION, Type, decimal
 
 ARITHMETIC = frozenset("+-*/%^")
 BITWISE = frozenset(WORD_FUNCTORS)
-"""`band bor bxor bnot bshl bshr bshru land lor lnot`: ints only."""
+"""`band bor bxor bnot bshl bshr bshru land lor lxor lnot`: ints only."""
 
 KNOWN_FUNCTORS = frozenset(FUNCTORS) | ARITHMETIC | BITWISE | {"neg"}
 _TEMPORAL = ("date", "timestamp")

@@ -115,6 +115,11 @@ def lor(left: object, right: object) -> Expression:
     return call("lor", left, right)
 
 
+def lxor(left: object, right: object) -> Expression:
+    """1 when one of the integers differs from 0 and the other does not, else 0."""
+    return call("lxor", left, right)
+
+
 def lnot(value: object) -> Expression:
     """1 for 0, else 0."""
     return call("lnot", value)
@@ -203,6 +208,6 @@ def aggregate(function: str, target: object, body: object = None) -> Expression:
 
 __all__ = [
     "AtomFormula", "Expression", "Formula", "FunctionTerm", "Predicate", "Var", "_", "agg", "aggregate", "band", "bnot", "bor", "bshl",
-    "bshr", "bshru", "bxor", "cat", "choice", "concat", "contains", "count", "land", "lnot", "lor", "match", "max_", "mean", "min_", "rule",
+    "bshr", "bshru", "bxor", "cat", "choice", "concat", "contains", "count", "land", "lnot", "lor", "lxor", "match", "max_", "mean", "min_", "rule",
     "strlen", "substr", "sum_", "to_float", "to_number", "to_string", "to_tree", "vars",
 ]  # fmt: skip

@@ -187,9 +187,10 @@ class ClauseActions(TermActions):
         base = "number" if str(keyword).startswith(".number") else "symbol"
         return tree.TypeAlias(str(name), base, span=self.between(keyword, name))
 
-    def union_type(self, children: Children) -> list[tree.Clause]:
-        self.unsupported("union types are", children[1], "declare the columns with one common type")
-        return []
+    def union_type(self, children: Children) -> tree.TypeAlias:
+        keyword, name, _, (base, _), *others = children
+        members = [part for part in others if isinstance(part, tuple)]
+        return tree.TypeAlias(str(name), base, tuple(other for other, _ in members), span=self.between(keyword, members[-1][1]))
 
     def record_type(self, children: Children) -> list[tree.Clause]:
         self.unsupported("record types are", children[1], "give the relation one column for each field")

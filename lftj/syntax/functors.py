@@ -14,22 +14,23 @@ NAME = re.compile(r"[^\W\d][\w?]*|\?[\w?]*")
 
 PRECEDENCE: dict[str, int] = {
     "lor": 1,
-    "land": 2,
-    "bor": 3,
-    "bxor": 4,
-    "band": 5,
-    "bshl": 6,
-    "bshr": 6,
-    "bshru": 6,
-    "+": 7,
-    "-": 7,
-    "*": 8,
-    "/": 8,
-    "%": 8,
-    "neg": 9,
-    "bnot": 9,
-    "lnot": 9,
-    "^": 10,
+    "lxor": 2,
+    "land": 3,
+    "bor": 4,
+    "bxor": 5,
+    "band": 6,
+    "bshl": 7,
+    "bshr": 7,
+    "bshru": 7,
+    "+": 8,
+    "-": 8,
+    "*": 9,
+    "/": 9,
+    "%": 9,
+    "neg": 10,
+    "bnot": 10,
+    "lnot": 10,
+    "^": 11,
 }
 """How tightly each operator binds, as in Soufflé: `-x ^ 2` is `-(x ^ 2)`."""
 
@@ -67,6 +68,17 @@ USAGE: dict[str, str] = {
 }
 """How each functor is written."""
 
+SYNONYMS: dict[str, str] = {
+    "itof": "to_float",
+    "utof": "to_float",
+    "ftoi": "to_number",
+    "ftou": "to_number",
+    "itou": "to_number",
+    "utoi": "to_number",
+    "to_unsigned": "to_number",
+}
+"""Soufflé's other conversions: there is one integer type here."""
+
 PREDICATES = frozenset({"contains", "match"})
 """Conditions that are written like atoms, with two arguments."""
 
@@ -88,21 +100,11 @@ QUALIFIERS = frozenset({"inline", "no_inline", "magic", "no_magic", "brie", "btr
 DIRECTIVE_QUALIFIERS = frozenset({"input", "output", "printsize"})
 
 # ── recognised, but refused ───────────────────────────────────────────────────────────────────────────────────────────
-_ONE_INTEGER_TYPE = "there is one integer type (int64), so no conversion is needed: leave it out"
-
 UNSUPPORTED_FUNCTORS: dict[str, str] = {
     "autoinc": "number the rows before loading them, or use a key that the data has",
     "range": "load the numbers as a relation of their own and join with it",
     "ord": "compare the strings themselves with < and >",
     "as": "declare the column with the type that you want",
-    "to_unsigned": _ONE_INTEGER_TYPE,
-    "itou": _ONE_INTEGER_TYPE,
-    "utoi": _ONE_INTEGER_TYPE,
-    "itof": "write to_float(…)",
-    "utof": "write to_float(…)",
-    "ftoi": "write to_number(…)",
-    "ftou": "write to_number(…)",
-    "lxor": "write (x lor y) land lnot (x land y)",
 }
 """Functors of Soufflé that are not supported, with what to write instead."""
 

@@ -144,7 +144,7 @@ class Phrases:
 
     def call(self, phrase: Application) -> tree.Term:
         """A functor, a constant such as `date("…")`, or an aggregate of the head."""
-        name, args, span = phrase.name, phrase.args, phrase.span
+        name, args, span = functors.SYNONYMS.get(phrase.name, phrase.name), phrase.args, phrase.span
         if name in functors.UNSUPPORTED_FUNCTORS:
             self.unsupported(f"the functor `{name}` is", span, functors.UNSUPPORTED_FUNCTORS[name])
             return tree.Wildcard(span=span)

@@ -28,7 +28,7 @@ def print_clause(clause: tree.Clause) -> str:
         case tree.Declaration():
             return _print_declaration(clause)
         case tree.TypeAlias():
-            return f".type {clause.name} <: {clause.base}"
+            return f".type {clause.name} " + (f"= {' | '.join([clause.base, *clause.others])}" if clause.others else f"<: {clause.base}")
         case tree.Directive():
             parameters = ", ".join(f"{name}={_print_parameter(value)}" for name, value in clause.parameters)
             return f".{clause.kind} {clause.relation}" + (f"({parameters})" if parameters else "")

@@ -182,10 +182,11 @@ class Declaration(Node):
 
 @dataclass(frozen=True)
 class TypeAlias(Node):
-    """`.type Name <: base` or `.type Name = base`."""
+    """`.type Name <: base`, `.type Name = base`, or `.type Name = base | other | …` where all are the same in the end."""
 
     name: str
     base: str
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -89,6 +89,7 @@ FUNCTORS: dict[str, Callable[..., Value]] = {
     "bnot": operator.invert,
     "bshl": operator.lshift,
     "bshr": operator.rshift,
+    "lxor": lambda left, right: int(bool(left) != bool(right)),
     "land": lambda left, right: int(bool(left and right)),
     "lor": lambda left, right: int(bool(left or right)),
     "lnot": lambda value: int(not value),

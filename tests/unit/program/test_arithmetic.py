@@ -22,6 +22,7 @@ CASES = [
     ("^", (2, 10), INT, 1024), ("^", (-2, 63), INT, INT64_MIN), ("^", (1, 10**18), INT, 1), ("^", (2.0, 0.5), FLOAT, 2.0**0.5),
     ("neg", (3,), INT, -3), ("neg", (0.0,), FLOAT, 0.0), ("min", (2, 3), INT, 2), ("max", (2.5, 3.5), FLOAT, 3.5),
     ("band", (12, 10), INT, 8), ("bor", (12, 10), INT, 14), ("bxor", (12, 10), INT, 6), ("bnot", (0,), INT, -1),
+    ("lxor", (5, 0), INT, 1), ("lxor", (5, 7), INT, 0),
     ("bshl", (1, 63), INT, INT64_MIN), ("bshl", (1, 64), INT, 1), ("bshr", (-8, 1), INT, -4), ("bshru", (-1, 63), INT, 1),
     ("land", (2, 3), INT, 1), ("land", (2, 0), INT, 0), ("lor", (0, 3), INT, 1), ("lnot", (5,), INT, 0), ("lnot", (0,), INT, 1),
     ("to_float", (3,), FLOAT, 3.0), ("to_int", (-2.9,), INT, -2),
