@@ -17,7 +17,7 @@ from lftj.errors import DeclarationError, LftjError, ProgramErrors, Stratificati
 from lftj.program.checked import CheckedAtom, CheckedChoice, CheckedLiteral, CheckedRule
 from lftj.program.constructs import Lowering
 from lftj.program.hidden import HiddenRelations
-from lftj.program.normal_form import NormalRule, Ref, RelationSchema, Stratum
+from lftj.program.normal_form import FunctorRule, Ref, RelationSchema, Stratum
 from lftj.program.scope import mentioned_names
 from lftj.syntax import tree
 from lftj.syntax.depth import children
@@ -36,17 +36,20 @@ def choice_errors(body: tree.Body) -> list[LftjError]:
 
 
 def refuse_choice_beside_extremes(old: Sequence[Stratum], new: Sequence[Stratum], schemas: Mapping[str, RelationSchema]) -> None:
-    """Raise ProgramErrors (E153) where a new stratum both chooses and takes `min` or `max`: what was chosen cannot improve."""
+    """Raise ProgramErrors (E153) where a new stratum both chooses and takes `min` or `max`, for what was chosen cannot improve, or makes
+    strings, whose values come a round later than the rules say that a choice is made."""
     known = set(map(id, old))
     errors: list[LftjError] = []
     for stratum in new:
         if id(stratum) in known or not stratum.recursive or not any(schemas[name].choice for name in stratum.relations):
             continue
-        rule = next((rule for rule in stratum.rules if isinstance(rule, NormalRule) and rule.aggregates), None)
+        rule = next((rule for rule in stratum.rules if isinstance(rule, FunctorRule) or rule.aggregates), None)
         if rule is not None:
             names = ", ".join(f"`{name}`" for name in stratum.relations if "#" not in name)
-            hint = "aggregate in a relation of its own, outside the cycle, and choose among its rows"
-            errors.append(StratificationError(f"choice beside an aggregate in one cycle: {names}", code="E153", span=rule.span, hint=hint))
+            what = f"the functor `{rule.functor}`" if isinstance(rule, FunctorRule) else "an aggregate"
+            verb = "compute" if isinstance(rule, FunctorRule) else "aggregate"
+            hint = f"{verb} in a relation of its own, outside the cycle, and choose among its rows"
+            errors.append(StratificationError(f"choice beside {what} in one cycle: {names}", code="E153", span=rule.span, hint=hint))
     if errors:
         raise ProgramErrors(errors)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import decimal
 from collections.abc import Collection, Iterable
+from dataclasses import replace
 
 from lftj.program.bindings import Variables, bound_by, of_expressions, of_literal, of_literals, shared, slice_for
 from lftj.program.checked import (
@@ -58,7 +59,8 @@ class Lowering(Agenda):
         block, columns = literal.block, refs(shared(literal))
         match block.literals:
             case (FunctorCall(result=None) as predicate,):
-                return [(CheckedNegation(Block((self._functor(predicate, conjunct),))),)]
+                # a predicate of its own, since a negation could not stand in a cycle
+                return [(self._functor(replace(predicate, functor=f"!{predicate.functor}"), conjunct),)]
         body = [*self._imported(block, shared(literal), conjunct), *block.literals]
         name = self.hidden.define("not", columns, self.lower(body, single=False), self.variables)
         return [() if name is None else (CheckedNegation(Block((CheckedAtom(name, columns),))),)]

@@ -34,7 +34,7 @@ _HINTS = {
     "from outside by one of these, inside",
     "aggregate": "aggregate in a relation that the cycle does not read, after the recursion is finished; only one min or max in "
     "each head may stand in a cycle",
-    "functor": "string functors cannot make values inside a recursion: compute them before it or after it",
+    "functor": "string functors cannot stand in a cycle with `min` or `max`: compute them before it or after it",
 }
 
 

@@ -84,6 +84,8 @@ STRING_FUNCTORS: dict[str, Functor] = {
     "to_float": Functor((STR,), FLOAT, _to_float),
     "contains": Functor((STR, STR), None, lambda part, text: part in text),
     "match": Functor((STR, STR), None, _match),
+    "!contains": Functor((STR, STR), None, lambda part, text: part not in text),
+    "!match": Functor((STR, STR), None, lambda pattern, text: not _match(pattern, text)),
 }
 
 

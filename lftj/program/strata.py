@@ -1,8 +1,9 @@
 """Strata: the strongly connected components of the graph "this relation is derived from that one", in an order in which each reads only
 earlier ones and itself.
 
-Negation, aggregates and functors may only read earlier strata: inside a cycle "the rows for which this does not hold yet" has no fixed
-meaning. But `min` and `max` in heads may, where nothing asks more of a value than that it is good enough (`program.monotone`). The error
+Negation and aggregates may only read earlier strata: inside a cycle "the rows for which this does not hold yet" has no fixed meaning. But
+`min` and `max` in heads may, where nothing asks more of a value than that it is good enough (`program.monotone`). String functors may stand
+in cycles, for their values depend on one row; but not beside such `min` and `max`. The error
 names the cycle in the users' relations. Cost: linear in the number of body atoms, without recursion, so that chains of any depth work.
 """
 
@@ -88,7 +89,8 @@ def strict_edges(rules: Sequence[AnyRule], members: set[str]) -> list[Edge]:
     found = lattices(rules)
     for rule in rules:
         if isinstance(rule, FunctorRule):
-            edges += [Edge(rule, rule.domain, "functor")] if rule.domain in members else []
+            # beside `min` and `max` a string made of a value that is replaced later would stay
+            edges += [Edge(rule, rule.domain, "functor")] if found and rule.domain in members else []
             continue
         for atom in rule.negated:
             if atom.relation in members:

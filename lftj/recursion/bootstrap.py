@@ -6,14 +6,14 @@ new?) → next round's delta.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from lftj.join.context import Context
 from lftj.join.evaluate import Columns, Relations
 from lftj.maintain.full import derive
-from lftj.program.normal_form import NormalRule, RelationSchema
+from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.recursion.choice import ChosenRows
 from lftj.recursion.decomposable import decompose
 from lftj.recursion.fixpoint import Fixpoint
@@ -25,10 +25,14 @@ from lftj.storage.database import base_name
 from scantree.rows import union
 
 
-def bootstrap(schemas: Mapping[str, RelationSchema], rules: list[NormalRule], relations: Relations, context: Context) -> dict[str, Columns]:
+def bootstrap(
+    schemas: Mapping[str, RelationSchema], rules: Sequence[NormalRule | FunctorRule], relations: Relations, context: Context
+) -> dict[str, Columns]:
     """The rows of all relations of one recursive stratum, from their base rows and the relations below."""
-    if not any(schema.choice for schema in schemas.values()) and (shape := decompose(schemas, rules)):
-        seeds = [rule for rule in rules if not recursive_atoms(rule, schemas)]
+    normal = [rule for rule in rules if isinstance(rule, NormalRule)]
+    whole = len(normal) < len(rules) or any(schema.choice for schema in schemas.values())
+    if not whole and (shape := decompose(schemas, normal)):
+        seeds = [rule for rule in normal if not recursive_atoms(rule, schemas)]
         first = _round_0(schemas[shape.relation], seeds, relations, context)
         return {shape.relation: close_parts(shape, first, relations, context)}
     fixpoint = _Rows(schemas, rules, relations, context)

@@ -11,7 +11,7 @@ changes go by before that is tried again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lftj.errors import ValueRangeError
@@ -72,9 +72,9 @@ def follow(stratum: Stratum, schemas: Mapping[str, RelationSchema], kept: Kept |
     """Bring a recursive stratum up to date. Raises what evaluation raises; nothing given is changed."""
     rules = [rule for rule in stratum.rules if isinstance(rule, NormalRule)]
     if any(schema.choice for schema in schemas.values()):
-        return _rows_alone(schemas, rules, versions, context, strategy="choice")
+        return _rows_alone(schemas, stratum.rules, versions, context, strategy="choice")
     if not context.keep or kept is None or not _countable(stratum):
-        return _rows_alone(schemas, rules, versions, context)
+        return _rows_alone(schemas, stratum.rules, versions, context)
     changed, share = _changes(stratum, versions)
     large = changed > _MANY and share > context.fraction
     if isinstance(kept, StratumState):
@@ -146,7 +146,7 @@ def _counted(kept: StratumState, rules: list[NormalRule], versions: Versions, co
 
 def _rows_alone(
     schemas: Mapping[str, RelationSchema],
-    rules: list[NormalRule],
+    rules: Sequence[NormalRule | FunctorRule],
     versions: Versions,
     context: Context,
     kept: RowsAlone = _NOTHING,

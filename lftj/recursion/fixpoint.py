@@ -7,7 +7,7 @@ whole relation is kept as a tree only where some rule joins it with a delta.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Generic, Protocol, TypeVar
 
@@ -17,7 +17,8 @@ from lftj.join.context import Context
 from lftj.join.evaluate import Columns, Relations, chunks, plan_rule
 from lftj.join.plan import RulePlan
 from lftj.join.prepared import PreparedPlan
-from lftj.program.normal_form import NormalRule, RelationSchema
+from lftj.maintain.functor_rows import functor_rows
+from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.recursion.variants import Variant, delta_name, older_name, recursive_atoms, variants
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta, no_rows
@@ -53,9 +54,13 @@ class Fixpoint(Generic[T]):
     counting = False
     """Whether candidates come with their numbers of proofs."""
 
-    def __init__(self, schemas: Mapping[str, RelationSchema], rules: list[NormalRule], relations: Relations, context: Context):
+    def __init__(
+        self, schemas: Mapping[str, RelationSchema], given: Sequence[NormalRule | FunctorRule], relations: Relations, context: Context
+    ):
         self.schemas = schemas
         self.context = context
+        rules = [rule for rule in given if isinstance(rule, NormalRule)]
+        self.functors = [rule for rule in given if isinstance(rule, FunctorRule)]
         below = {name for rule in rules for name in rule.reads} | set(map(base_name, schemas))
         self.lower = {name: relations[name] for name in below - set(schemas) if name in relations}
         self.seeds = [rule for rule in rules if not recursive_atoms(rule, schemas)]
@@ -105,7 +110,16 @@ class Fixpoint(Generic[T]):
             if not all(readable[atom.relation].count for atom in variant.rule.atoms):
                 continue
             self.run(variant, readable)
+        for functor in self.functors:
+            self._call(functor)
         self._next_round()
+
+    def _call(self, rule: FunctorRule) -> None:
+        """Add the functor's rows for what is new in its domain: a value depends on one row alone."""
+        if self.deltas[rule.domain].count:
+            rows = functor_rows(rule, self.deltas[rule.domain].columns(), self.context)
+            if len(rows[0]):
+                self.rows[rule.relation].add(np.array(rows, np.int64), np.arange(len(rows)))
 
     def run(self, variant: Variant, readable: Relations) -> int:
         """Add what one variant derives to the rows of its head; the number of candidates."""

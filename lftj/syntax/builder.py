@@ -208,6 +208,6 @@ def aggregate(function: str, target: object, body: object = None) -> Expression:
 
 __all__ = [
     "AtomFormula", "Expression", "Formula", "FunctionTerm", "Predicate", "Var", "_", "agg", "aggregate", "band", "bnot", "bor", "bshl",
-    "bshr", "bshru", "bxor", "cat", "choice", "concat", "contains", "count", "land", "lnot", "lor", "lxor", "match", "max_", "mean", "min_", "rule",
-    "strlen", "substr", "sum_", "to_float", "to_number", "to_string", "to_tree", "vars",
+    "bshr", "bshru", "bxor", "cat", "choice", "concat", "contains", "count", "land", "lnot", "lor", "lxor", "match", "max_", "mean",
+    "min_", "rule", "strlen", "substr", "sum_", "to_float", "to_number", "to_string", "to_tree", "vars",
 ]  # fmt: skip

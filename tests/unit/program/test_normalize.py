@@ -153,8 +153,8 @@ FUNCTORS = {
     "negated predicate": (
         'h1(n) :- s(n, t), !match("x+", t).',
         """rule1#in1(_2, t) :- s(n, t), _2 := "x+".
-        rule1#match1(x0, x1) :- rule1#in1(x0, x1), match(x0, x1).
-        h1(n) :- s(n, t), !rule1#match1("x+", t).""",
+        rule1#!match1(x0, x1) :- rule1#in1(x0, x1), !match(x0, x1).
+        h1(n) :- s(n, t), rule1#!match1("x+", t).""",
     ),
     "one functor twice": (
         "h1(strlen(t)) :- s(_, t), strlen(t) > 2.",
