@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +17,7 @@ from tests.strategies.terms import Draw
 WORD, LINK = Spec("word", ("str",)), Spec("link", ("str", "str"))
 VIEWS = (Spec("made", ("str",)), Spec("way", ("str", "str")), Spec("long", ("str", "int")), Spec("alone", ("str",)))
 # Every string made is shorter than the one that it is made of, or of bounded length.
-LISTED: list[str] = """
+LISTED = """
 made(w) :- word(w).
 made(cat(a, b)) :- made(a), word(b), strlen(a) < 3.
 made(substr(a, 1, 3)) :- made(a), strlen(a) > 1.
@@ -40,7 +42,7 @@ def rule_of(text: str) -> tree.Rule:
     return rule
 
 
-def stratified(rules: list[str]) -> list[str]:
+def stratified(rules: Sequence[str]) -> list[str]:
     """Without what would put a negation into a cycle."""
     return [text for text in rules if "!made" not in text or not any("made(y) :- way" in other for other in rules)]
 
