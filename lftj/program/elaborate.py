@@ -35,8 +35,6 @@ _FALSE = CheckedDisjunction(())
 class Elaborator(Expressions):
     """Elaborates one rule."""
 
-    _in_aggregate = False
-
     # ── heads ─────────────────────────────────────────────────────────────────────────────────────────────────────────
     def head(self, head: tree.Atom) -> CheckedHead | None:
         """One head with the literals that its terms need; None after a problem."""
@@ -142,14 +140,14 @@ class Elaborator(Expressions):
     # ── body aggregates ───────────────────────────────────────────────────────────────────────────────────────────────
     def aggregate(self, aggregate: tree.Aggregate, expected: Type | None, span: Span | None) -> Expression | None:
         """The result variable of a body aggregate, which becomes a literal of the body being read."""
-        check_body_aggregate(aggregate, self._in_aggregate)
-        function, self._in_aggregate = aggregate.function, True
+        check_body_aggregate(aggregate)
+        function = aggregate.function
         outer, self.literals = self.literals, []
         first_new = len(self.variables)
         self.read(aggregate.body)
         target = None if aggregate.target is None else self.term(aggregate.target, _target_type(self, aggregate, expected), "", span)
         block = Block(tuple(self.literals), frozenset(range(first_new, len(self.variables))))
-        self.literals, self._in_aggregate = outer, False
+        self.literals = outer
         if aggregate.target is not None and target is None:
             return None
         argument = None if target is None else self.type_of(target)
@@ -183,16 +181,13 @@ def check_form(atom: tree.Atom, schema: RelationSchema) -> None:
         raise ArityError(message, hint=f"it is declared as {describe(schema)}")
 
 
-def check_body_aggregate(aggregate: tree.Aggregate, nested: bool) -> None:
-    """Is it a known function, with a target where it needs one, and not inside another? Raises LftjError."""
+def check_body_aggregate(aggregate: tree.Aggregate) -> None:
+    """Is it a known function? Raises UnknownNameError."""
     function = aggregate.function
     if function not in BODY_AGGREGATES:
         near = closest(function, BODY_AGGREGATES)
         hint = f"did you mean `{near}`?" if near else "body aggregates are count, sum, min, max and mean; others go into rule heads"
         raise UnknownNameError(f"unknown aggregate `{function}` in a body", code="E112", hint=hint)
-    if nested:
-        hint = "compute the inner one in a relation of its own and read that"
-        raise TypeClashError(f"the aggregate `{function}` stands inside another aggregate", code="E131", hint=hint)
     if (aggregate.target is None) != (function == "count"):
         form = "count : { … }" if function == "count" else f"{function} x : {{ … }}"
         raise ArityError(f"`{function}` takes {'no' if function == 'count' else 'one'} target", code="E121", hint=f"write {form}")
