@@ -203,6 +203,7 @@ class LimitError(LftjError, RuntimeError):
 
 # ── distributed workspaces: E4xx ──────────────────────────────────────────────────────────────────────────────────────
 class DistributedError(LftjError, RuntimeError):
-    """What a distributed workspace cannot do yet (E400), a job that failed (E401), a path in use (E402) or of another make (E403)."""
+    """What a distributed workspace cannot do yet (E400), a job that failed (E401), a path in use (E402) or of another
+    make (E403), or no Spark session (E404)."""
 
     code = "E400"

@@ -13,6 +13,7 @@ import numpy as np
 
 from lftj import frames
 from lftj.dictionary import Dictionary
+from lftj.errors import DistributedError
 from lftj.types import Type, encode_scalar
 
 if TYPE_CHECKING:
@@ -75,9 +76,18 @@ class Result:
         """A Polars DataFrame. O(n)."""
         return frames.to_polars(self.columns, self.types, self._columns(), self._dictionary)
 
-    def to_spark(self, spark: pyspark.sql.SparkSession) -> pyspark.sql.DataFrame:
-        """A Spark DataFrame in this session, through Arrow. O(n), all rows pass through the driver."""
-        return spark.createDataFrame(self.arrow())  # type: ignore[arg-type]
+    def to_spark(self, spark: pyspark.sql.SparkSession | None = None) -> pyspark.sql.DataFrame:
+        """A Spark DataFrame in this session, or the active one, through Arrow. O(n), all rows pass through the driver.
+
+        Raises DistributedError (E404) where none is active.
+        """
+        from partition.spark import active_session, to_dataframe  # pyspark is imported by those who want it
+
+        session = spark or active_session()
+        if session is None:
+            hint = "start one with lftj.local_spark(), or give yours: .to_spark(spark)"
+            raise DistributedError("no Spark session is active", code="E404", hint=hint)
+        return to_dataframe(self.arrow(), session)
 
     def write_facts(
         self, destination: str | os.PathLike[str] | TextIO, parameters: Mapping[str, str | int], limit: int | None = None

@@ -130,6 +130,16 @@ def local_session(
         return builder.getOrCreate()
 
 
+def active_session() -> SparkSession | None:
+    """The session that runs in this process, if one does."""
+    return SparkSession.getActiveSession()
+
+
+def to_dataframe(table: pa.Table, spark: SparkSession) -> DataFrame:
+    """An Arrow table as a DataFrame; timestamps without a zone stay without one."""
+    return spark.createDataFrame(table, from_arrow_schema(table.schema, prefer_timestamp_ntz=True))  # pyright: ignore[reportArgumentType]
+
+
 @contextmanager
 def _environment(**values: str) -> Iterator[None]:
     """These environment variables while the block runs."""

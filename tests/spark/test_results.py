@@ -1,0 +1,40 @@
+"""Results on their way into Spark and back, without damage."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+from typing import Any
+
+import pytest
+
+import lftj
+
+COLUMNS = {"i": int, "f": float, "s": str, "b": bool, "d": lftj.DATE, "t": lftj.TIMESTAMP, "m": lftj.decimal(10, 2)}
+ROWS = [
+    (2**63 - 1, 0.1, "ä\n", True, datetime.date(2013, 1, 31), datetime.datetime(2013, 3, 31, 2, 30, 0, 7), decimal.Decimal("1.50")),
+    (-(2**63), -1e308, "", False, datetime.date(1, 1, 1), datetime.datetime(9999, 12, 31, 23, 59, 59), decimal.Decimal("-12345678.99")),
+]
+
+
+@pytest.mark.parametrize("rows", [ROWS, []], ids=["rows", "empty"])
+def test_every_type_there_and_back(spark: Any, rows: list[tuple[object, ...]]) -> None:
+    workspace = lftj.connect()
+    workspace.relation("all", COLUMNS)
+    workspace.load("all", rows)
+    frame = workspace["all"].to_spark()
+    assert sorted(map(tuple, frame.collect())) == sorted(rows)
+    again = lftj.connect()
+    again.relation("all", COLUMNS)
+    again.load("all", frame)
+    assert again["all"].types == workspace["all"].types
+    assert sorted(again["all"].fetchall()) == sorted(rows)
+
+
+def test_without_a_session(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("partition.spark.active_session", lambda: None)
+    workspace = lftj.connect()
+    workspace.relation("r", {"x": int})
+    with pytest.raises(lftj.DistributedError, match="no Spark session is active") as caught:
+        workspace["r"].to_spark()
+    assert caught.value.code == "E404"
