@@ -29,10 +29,11 @@ class Bitmap(NamedTuple):
 
 
 class Divided(NamedTuple):
-    """The parts of one evaluation, and the kernel steps that each took."""
+    """The parts of one evaluation, the kernel steps that each took, and how many rows were dropped as they came."""
 
     ranges: Sequence[KeyRange]
     steps: Sequence[int]
+    dropped: int
 
 
 @dataclass

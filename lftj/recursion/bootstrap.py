@@ -7,11 +7,13 @@ new?) → next round's delta.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
 from lftj.join.context import Context
 from lftj.join.evaluate import Columns, Relations
+from lftj.join.parallel import Screen
 from lftj.maintain.full import derive
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.recursion.choice import ChosenRows
@@ -20,7 +22,7 @@ from lftj.recursion.fixpoint import Fixpoint
 from lftj.recursion.parts import close_parts
 from lftj.recursion.ranges import ranges_of_types
 from lftj.recursion.row_set import RowSet
-from lftj.recursion.variants import recursive_atoms
+from lftj.recursion.variants import Variant, recursive_atoms
 from lftj.storage.database import base_name
 from scantree.rows import union
 
@@ -60,3 +62,8 @@ class _Rows(Fixpoint[RowSet | ChosenRows]):
         found = RowSet(len(rows), lows, highs)
         found.add(np.array(rows, np.int64), np.arange(len(rows)))
         return ChosenRows(found, schema, self.context.dictionary) if schema.choice else found
+
+    def screen(self, variant: Variant) -> Screen | None:
+        """Most candidates of a large round are known."""
+        target = self.rows[variant.rule.relation]
+        return partial(target.unknown, picks=variant.picks) if isinstance(target, RowSet) and len(variant.picks) else None

@@ -15,6 +15,7 @@ import numpy as np
 
 from lftj.join.context import Context
 from lftj.join.evaluate import Columns, Relations, chunks, plan_rule
+from lftj.join.parallel import Screen
 from lftj.join.plan import RulePlan
 from lftj.join.prepared import PreparedPlan
 from lftj.maintain.functor_rows import functor_rows
@@ -93,6 +94,10 @@ class Fixpoint(Generic[T]):
         """Output rows of a plan as they are added to a table, and which lines are the columns."""
         return (piece, variant.picks) if len(variant.picks) else (np.zeros((1, 1), np.int64), np.zeros(1, np.int64))
 
+    def screen(self, variant: Variant) -> Screen | None:
+        """What drops output rows of a plan that are known already, on any thread; None when every one has to be added."""
+        return None
+
     def _next_round(self) -> None:
         """Make the fresh rows the deltas, and add them to the totals."""
         for name, schema in self.schemas.items():
@@ -125,10 +130,11 @@ class Fixpoint(Generic[T]):
         """Add what one variant derives to the rows of its head; the number of candidates."""
         plan = self._plan(variant, readable)
         target = self.rows[variant.rule.relation]
-        before, found = self.context.work, 0
+        before, found, divided = self.context.work, 0, len(self.context.divided)
         for piece in self._pieces(plan, variant, readable):
             found += piece.shape[1]
             target.add(*self.candidates(piece, variant))
+        found += sum(division.dropped for division in self.context.divided[divided:])
         useful = _STEPS_PER_ROW * (self.deltas[variant.source].count + found)
         variant.wasted += max(0, self.context.work - before - useful)
         return found
@@ -136,7 +142,9 @@ class Fixpoint(Generic[T]):
     def _pieces(self, plan: RulePlan, variant: Variant, readable: Relations) -> Iterator[np.ndarray]:
         """The plan's output. A plan for few rows stays assembled: in long chains of rounds that is most of the work."""
         if self.deltas[variant.source].count > _FEW:
-            yield from chunks(plan, readable, self.context)
+            screen = self.screen(variant)
+            # without a screen all candidates would go through memory from one thread to another, which takes longer than finding them
+            yield from chunks(plan, readable, self.context, divide=screen is not None, screen=screen)
             return
         if variant.prepared is None or variant.prepared.plan is not plan:
             variant.prepared = PreparedPlan(plan, readable, self.context)

@@ -6,6 +6,8 @@ sparse one a hash table of packed rows, and one too wide to pack into 62 bits fa
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from lftj.recursion import row_set_kernels as kernels
@@ -18,6 +20,17 @@ _DENSE_SHARE = 64  # beyond that, a bitmap at most this many times the rows
 _PACKED_BITS = 62
 _NO_ROOM = 1 << 10
 _LARGE_TABLE = 1 << 25  # slots (256 MiB) beyond which a table grows more slowly
+
+
+class _View(NamedTuple):
+    """What a reader on another thread looks at: never in between two ways to pack, and at most without the newest rows."""
+
+    lows: np.ndarray
+    highs: np.ndarray
+    shifts: np.ndarray
+    bits: np.ndarray | None
+    slots: np.ndarray
+    shift: int
 
 
 class RowSet:
@@ -35,6 +48,7 @@ class RowSet:
         self._wide: Columns | None = None
         self._wide_fresh: list[Columns] = []
         self._bits: np.ndarray | None = None
+        self._view: _View | None = None
         self._slots = np.empty(0, np.int64)
         self._set_up()
 
@@ -78,16 +92,31 @@ class RowSet:
             return self._wide
         return self._unpack(np.sort(np.concatenate([*self._taken, self._fresh[: self._fresh_count]])))
 
+    def unknown(self, rows: np.ndarray, picks: np.ndarray) -> np.ndarray:
+        """The candidates without those that are surely in the set. May be called on any thread while another one adds. O(n) expected."""
+        view = self._view
+        if view is None:
+            return rows.copy()
+        kept = np.empty(rows.shape[1] + 1, np.int64)
+        common = (rows, picks, view.lows, view.highs, view.shifts)
+        if view.bits is not None:
+            count = kernels.unknown_dense(*common, view.bits, kept)
+        else:
+            count = kernels.unknown_sparse(*common, view.slots, view.shift, kept)
+        return rows[:, kept[:count]]
+
     # ── how rows are kept ─────────────────────────────────────────────────────────────────────────────────────────────
     def _set_up(self) -> None:
         """Shifts and an empty table for the present ranges."""
         bits = [(int(high) - int(low)).bit_length() for low, high in zip(self._lows, self._highs, strict=True)]
         if sum(bits) > _PACKED_BITS:
+            self._view = None
             self._wide = [np.empty(0, np.int64) for _ in range(self.width)]
             return
         self._shifts = np.array([sum(bits[column + 1 :]) for column in range(self.width)], np.int64)
         if 1 << sum(bits) <= max(_DENSE_BITS, _DENSE_SHARE * self.count):
             self._bits = np.zeros(((1 << sum(bits)) >> 6) + 1, np.int64)
+            self._view = _View(self._lows, self._highs, self._shifts, self._bits, self._slots, 0)
             return
         self._bits = None
         self._resize(1 << 12)
@@ -97,6 +126,7 @@ class RowSet:
         self._shift = 64 - (slots.bit_length() - 1)
         self._slots = np.zeros(slots, np.int64)
         kernels.rehash(old, self._slots, self._shift)
+        self._view = _View(self._lows, self._highs, self._shifts, None, self._slots, self._shift)
 
     def _make_room(self, more: int) -> None:
         needed = self._fresh_count + more
@@ -126,8 +156,9 @@ class RowSet:
         for column in range(self.width):
             low, high = int(lows[column]), int(highs[column])
             spare = (high - low) if high - low < 1 << 40 else 0
-            self._lows[column] = max(low - (spare if low < self._lows[column] else 0), -(1 << 63))
-            self._highs[column] = min(high + (spare if high > self._highs[column] else 0), (1 << 63) - 1)
+            lows[column] = max(low - (spare if low < self._lows[column] else 0), -(1 << 63))
+            highs[column] = min(high + (spare if high > self._highs[column] else 0), (1 << 63) - 1)
+        self._lows, self._highs = lows, highs  # new arrays: a view may hold those before
         self._slots = np.empty(0, np.int64)
         self._set_up()
         if self._wide is not None:

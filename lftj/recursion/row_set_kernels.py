@@ -87,6 +87,44 @@ def add_sparse(rows, first, picks, lows, highs, shifts, slots, shift, fresh, cou
 
 
 @compiled
+def unknown_dense(rows, picks, lows, highs, shifts, bits, kept):
+    """The numbers of the rows that are not there, into `kept`: how many. Changes nothing, so it may run beside `add_dense`."""
+    count = 0
+    for row in range(rows.shape[1]):
+        packed = pack(rows, row, picks, lows, highs, shifts)
+        store(kept, count, row)
+        count += 1 if packed < 0 else 1 - ((load(bits, packed >> 6) >> (packed & 63)) & 1)
+    return count
+
+
+@compiled
+def unknown_sparse(rows, picks, lows, highs, shifts, slots, shift, kept):
+    """As `unknown_dense`, beside `add_sparse`."""
+    mask = slots.size - 1
+    block = np.empty(BLOCK, np.int64)
+    count = 0
+    first = 0
+    while first < rows.shape[1]:
+        end = min(first + BLOCK, rows.shape[1])
+        last, _ = touch(rows, first, end, picks, lows, highs, shifts, slots, shift, block)
+        for i in range(last - first):
+            packed = load(block, i)
+            slot = slot_of(packed, shift)
+            found = load(slots, slot)
+            while found != EMPTY and found != packed + 1:
+                slot = (slot + 1) & mask
+                found = load(slots, slot)
+            store(kept, count, first + i)
+            count += 1 if found == EMPTY else 0
+        first = last
+        if last < end:
+            store(kept, count, last)
+            count += 1
+            first += 1
+    return count
+
+
+@compiled
 def rehash(old, slots, shift):
     """Move every row of a hash table to a larger one, a block at a time as in `add_sparse`."""
     mask = slots.size - 1

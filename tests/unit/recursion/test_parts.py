@@ -78,3 +78,31 @@ def test_walks_on_threads_stop_at_the_limit_of_work(monkeypatch: pytest.MonkeyPa
     with pytest.raises(lftj.LimitError, match="work limit"):
         views(CLOSURE, facts, work=100_000, executor=lftj.ThreadExecutor(2, patience=1))
     assert threading.active_count() == before
+
+
+NONLINEAR = """
+.decl edge(x: int, y: int)
+.decl path(x: int, y: int)
+path(x, y) :- edge(x, y).
+path(x, z) :- path(x, y), path(y, z).
+"""
+
+
+@pytest.mark.parametrize("spread", [1, 10**7, 2**40])
+@pytest.mark.parametrize("parts", [2, 16])
+def test_rounds_on_threads_find_the_same(parts: int, spread: int):
+    by = random.Random(parts)
+    facts = {"edge": {(spread * by.randrange(40), spread * by.randrange(40)) for _ in range(70)}}
+    executor = lftj.ThreadExecutor(2, parts=parts, patience=1)
+    assert views(NONLINEAR, facts, executor=executor) == expected(NONLINEAR, facts)
+
+
+def test_what_threads_drop_does_not_change_the_plans():
+    facts = {"edge": {(i, j) for i in range(120) for j in (i + 1, (i * 7) % 120)}}
+    steps = set()
+    for _ in range(3):
+        workspace = lftj.connect(executor=lftj.ThreadExecutor(2, parts=8, patience=1))
+        workspace.add_rules(NONLINEAR)
+        workspace.load("edge", sorted(facts["edge"]))
+        steps.add(workspace.profile(last=1)["steps"].sum())
+    assert len(steps) == 1
