@@ -6,6 +6,8 @@ thread at a time may use a prepared plan.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from lftj.join import layout_kernels as at
@@ -23,9 +25,12 @@ _ROOM = 1024  # rows of the output buffer
 
 
 class PreparedPlan:
-    """One plan with its arrays. `run` may be called with the trees of any version. `channels` numbers what is `logged`."""
+    """One plan with its arrays. `run` may be called with the trees of any version. `channels` numbers what is `logged`.
 
-    def __init__(self, plan: RulePlan, relations: Relations, context: Context, logged: Logged = NOTHING):
+    `room`: rows of the output buffer, after which a run comes back to hand them over.
+    """
+
+    def __init__(self, plan: RulePlan, relations: Relations, context: Context, logged: Logged = NOTHING, room: int = _ROOM):
         self.plan = plan
         assembly = Assembly(plan, relations, context.dictionary, logged)
         self.channels = assembly.channels
@@ -33,10 +38,10 @@ class PreparedPlan:
         self._log_words = self._log.words
         self._words = assembly.words
         self._fresh = assembly.fresh_state()
-        self._fresh[at.CAPACITY] = _ROOM
+        self._fresh[at.CAPACITY] = room
         self._log.attach(self._fresh)
         self._state = self._fresh.copy()
-        self._out = np.empty((len(plan.outputs) + 1, _ROOM), np.int64)
+        self._out = np.empty((len(plan.outputs) + 1, room), np.int64)
         self._out[-1] = 1
         self._parts = [
             [int(self._words[at.PART_TABLE]) + part * at.PART_RECORD for part in assembly.parts_of(atom)] for atom in range(len(plan.atoms))
@@ -48,22 +53,28 @@ class PreparedPlan:
         self._flat_addresses = [address(array) for array in self._flat]
 
     def run(self, relations: Relations, context: Context, log: Sink | None = None) -> tuple[Columns, np.ndarray, int]:
-        """All output rows over these relations, their numbers of proofs, and the kernel steps it took; spends the steps as it goes.
+        """All output rows over these relations, their numbers of proofs, and the kernel steps it took; as `pieces` gives them."""
+        self._state[at.STEPS] = 0
+        pieces = [piece.copy() for piece in self.pieces(relations, context, log)]
+        rows = pieces[0] if len(pieces) == 1 else np.concatenate([*pieces, self._out[:, :0]], axis=1)
+        return list(rows[:-1]), rows[-1], int(self._state[at.STEPS])
 
-        `log` is given the records of what is logged.
+    def pieces(self, relations: Relations, context: Context, log: Sink | None = None) -> Iterator[np.ndarray]:
+        """The output rows over these relations as arrays of shape (outputs + 1) × n, the last line the number of proofs.
+
+        Spends the steps as it goes. A piece is overwritten by the next. `log` is given the records of what is logged.
 
         ValueRangeError when an expression has no value; whatever `Context.spend` raises at a limit.
         """
         trees = self._bind(relations)
         if trees is None:
-            return [np.empty(0, np.int64) for _ in self.plan.outputs], np.empty(0, np.int64), 0
+            return
         state = self._state
         state[:] = self._fresh
         words, at_state, out, log_words = self._addresses
         flat = context.dictionary.flat()
         if flat[0] is not self._flat[0] or flat[1] is not self._flat[1]:
             self._flat, self._flat_addresses = flat, [address(array) for array in flat]
-        pieces: list[np.ndarray] = []
         status = at.PAUSED
         cache = borrow_cache(context)
         offsets, text = self._flat_addresses
@@ -76,11 +87,9 @@ class PreparedPlan:
                 raise evaluation_failure(self.plan, state, context)
             self._log.hand_over(state, log)
             if state[at.ROWS] and status != at.PAUSED:
-                pieces.append(self._out[:, : int(state[at.ROWS])].copy())
+                yield self._out[:, : int(state[at.ROWS])]
                 state[at.ROWS] = 0
         return_cache(context, cache, state)
-        rows = pieces[0] if len(pieces) == 1 else np.concatenate([*pieces, self._out[:, :0]], axis=1)
-        return list(rows[:-1]), rows[-1], int(state[at.STEPS])
 
     def _bind(self, relations: Relations) -> list[Tree] | None:
         """Put the roots of these relations' trees into the plan; the trees, to be held while it runs, or None when one is empty."""

@@ -19,11 +19,13 @@ from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.recursion.choice import ChosenRows
 from lftj.recursion.decomposable import decompose
 from lftj.recursion.fixpoint import Fixpoint
+from lftj.recursion.packed_rows import PackedRows
 from lftj.recursion.parts import close_parts
 from lftj.recursion.ranges import ranges_of_types
 from lftj.recursion.row_set import RowSet
 from lftj.recursion.variants import Variant, recursive_atoms
 from lftj.storage.database import base_name
+from lftj.storage.loose_rows import LooseRows
 from scantree.rows import union
 
 
@@ -41,7 +43,7 @@ def bootstrap(
     fixpoint.start()
     while fixpoint.active:
         fixpoint.round()
-    return {name: rows.columns() for name, rows in fixpoint.rows.items()}
+    return {name: fixpoint.totals[name].columns() if name in fixpoint.totals else rows.columns() for name, rows in fixpoint.rows.items()}
 
 
 def _round_0(schema: RelationSchema, seeds: list[NormalRule], relations: Relations, context: Context) -> Columns:
@@ -62,6 +64,12 @@ class _Rows(Fixpoint[RowSet | ChosenRows]):
         found = RowSet(len(rows), lows, highs)
         found.add(np.array(rows, np.int64), np.arange(len(rows)))
         return ChosenRows(found, schema, self.context.dictionary) if schema.choice else found
+
+    def fresh(self, name: str, schema: RelationSchema) -> LooseRows:
+        """Rows that need not be unpacked before they are sorted."""
+        rows = self.rows[name]
+        packed = rows.take_packed(ordered=name in self.totals) if isinstance(rows, RowSet) else None
+        return super().fresh(name, schema) if packed is None else PackedRows(schema, self.context.arena, packed)
 
     def screen(self, variant: Variant) -> Screen | None:
         """Most candidates of a large round are known."""

@@ -27,10 +27,11 @@ from lftj.storage.loose_rows import AnyOrder, LooseRows
 from lftj.storage.relation import RelationVersion
 
 _REPLAN = 8  # growth or shrinkage of a delta after which a variable order is chosen anew
-_FEW = 100  # rows of a delta up to which a plan is kept assembled
+_FEW = 100  # rows of a delta up to which nothing is divided
+_ROOM = 1 << 14  # rows of output that stay in the cache until they are added
 _SMALL = 1000  # deltas for which no order is so bad that choosing another pays
 _STEPS_PER_ROW = 4  # kernel steps for a row of the delta or of the output; what is beyond went into rows that were of no use
-_ORDER_COST = 4  # kernel steps that a row costs in a new key order
+_ORDER_COST = 2  # kernel steps that a row costs in a new key order
 _PLAN_COST = 50_000  # kernel steps in the time that choosing a variable order takes
 
 
@@ -98,11 +99,14 @@ class Fixpoint(Generic[T]):
         """What drops output rows of a plan that are known already, on any thread; None when every one has to be added."""
         return None
 
+    def fresh(self, name: str, schema: RelationSchema) -> LooseRows:
+        """The rows of a relation that were new in this round, under a schema for them; ascending where the relation is read whole."""
+        return LooseRows(schema, self.context.arena, self.rows[name].take_fresh(ordered=name in self.totals))
+
     def _next_round(self) -> None:
         """Make the fresh rows the deltas, and add them to the totals."""
         for name, schema in self.schemas.items():
-            fresh = self.rows[name].take_fresh(ordered=name in self.totals)
-            self.deltas[name] = LooseRows(replace(schema, name=delta_name(name), key=None), self.context.arena, fresh)
+            self.deltas[name] = self.fresh(name, replace(schema, name=delta_name(name), key=None))
         for name in self.kept:
             self.older[name] = self.totals[name]
             self.totals[name] = self.older[name].apply(Delta(self.deltas[name].columns(), no_rows(self.schemas[name].arity)))
@@ -140,31 +144,31 @@ class Fixpoint(Generic[T]):
         return found
 
     def _pieces(self, plan: RulePlan, variant: Variant, readable: Relations) -> Iterator[np.ndarray]:
-        """The plan's output. A plan for few rows stays assembled: in long chains of rounds that is most of the work."""
-        if self.deltas[variant.source].count > _FEW:
+        """The plan's output. A plan stays assembled from round to round: where rounds are many and small that is most of the work."""
+        threads = self.context.threads
+        if threads is not None and threads.workers > 1 and self.deltas[variant.source].count > _FEW:
             screen = self.screen(variant)
             # without a screen all candidates would go through memory from one thread to another, which takes longer than finding them
             yield from chunks(plan, readable, self.context, divide=screen is not None, screen=screen)
             return
         if variant.prepared is None or variant.prepared.plan is not plan:
-            variant.prepared = PreparedPlan(plan, readable, self.context)
-        columns, counts, _ = variant.prepared.run(readable, self.context)
-        if len(counts):
-            yield np.array([*columns, counts])
+            variant.prepared = PreparedPlan(plan, readable, self.context, room=_ROOM)
+        yield from variant.prepared.pieces(readable, self.context)
 
     def _plan(self, variant: Variant, readable: Relations) -> RulePlan:
-        """The plan of a variant; a new one when the delta is another size than before, or when the old one cost as much as a key order."""
-        size = self.deltas[variant.source].count
-        few, many = sorted((size, variant.planned_for))
-        stale = many > few * _REPLAN and many > _SMALL
+        """The plan of a variant; a new one when the delta is much larger than before, or when the old one wastes more than that costs."""
+        size, planned_for = self.deltas[variant.source].count, variant.planned_for
+        other = size > max(_SMALL, planned_for * _REPLAN) or (planned_for > max(_SMALL, size * _REPLAN) and variant.wasted > _PLAN_COST)
+        if variant.plan is not None and not other and variant.wasted <= _PLAN_COST << variant.tries:
+            return variant.plan
         seen = readable
         own = [name for name in variant.rule.reads if name not in self.lower]
         price = max(_PLAN_COST, _ORDER_COST * sum(readable[name].count for name in own))
         if variant.wasted > price << variant.tries:
             seen = {**readable, **{name: AnyOrder(readable[name]) for name in own if name != delta_name(variant.source)}}
-            stale, variant.wasted = True, 0
+            other, variant.wasted = True, 0
             variant.tries += 1
-        if variant.plan is None or stale:
+        if variant.plan is None or other:
             variant.plan = plan_rule(variant.rule, seen, self.context, needed=variant.needed, count=self.counting)
             variant.planned_for = size
             self._keep_orders(variant.plan)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lftj.recursion import row_set_kernels as kernels
+from lftj.recursion.packed_rows import Packed
 from scantree.rows import difference, sort_rows, union
 
 Columns = list[np.ndarray]
@@ -63,9 +64,9 @@ class RowSet:
             self._make_room(rows.shape[1] - first)
             common = (rows, first, picks, self._lows, self._highs, self._shifts)
             if self._bits is not None:
-                first, fresh = kernels.add_dense(*common, self._bits, self._fresh, self._fresh_count)
+                first, fresh, _ = kernels.add_dense(*common, self._bits, self._fresh, self._fresh_count)
             else:
-                first, fresh = kernels.add_sparse(*common, self._slots, self._shift, self._fresh, self._fresh_count)
+                first, fresh, _ = kernels.add_sparse(*common, self._slots, self._shift, self._fresh, self._fresh_count)
             self.count += fresh - self._fresh_count
             self._fresh_count = fresh
             if first < rows.shape[1]:
@@ -78,12 +79,21 @@ class RowSet:
         """The rows that were new since the last call, in ascending order if asked for."""
         if self._wide is not None:
             return self._take_wide()
+        return self._unpack(self._take(ordered))
+
+    def take_packed(self, ordered: bool = False) -> Packed | None:
+        """As `take_fresh`, but packed; None, and nothing is taken, when rows are too wide for that."""
+        if self._wide is not None:
+            return None
+        return Packed(self._take(ordered), self._lows, self._shifts, self._widths, ordered)
+
+    def _take(self, ordered: bool) -> np.ndarray:
         packed = self._fresh[: self._fresh_count].copy()
         if ordered:
             packed.sort()
         self._fresh_count = 0
         self._taken.append(packed)
-        return self._unpack(packed)
+        return packed
 
     def columns(self) -> Columns:
         """All rows, sorted."""
@@ -102,13 +112,14 @@ class RowSet:
         if view.bits is not None:
             count = kernels.unknown_dense(*common, view.bits, kept)
         else:
-            count = kernels.unknown_sparse(*common, view.slots, view.shift, kept)
+            count, _ = kernels.unknown_sparse(*common, view.slots, view.shift, kept)
         return rows[:, kept[:count]]
 
     # ── how rows are kept ─────────────────────────────────────────────────────────────────────────────────────────────
     def _set_up(self) -> None:
         """Shifts and an empty table for the present ranges."""
-        bits = [(int(high) - int(low)).bit_length() for low, high in zip(self._lows, self._highs, strict=True)]
+        bits = tuple((int(high) - int(low)).bit_length() for low, high in zip(self._lows, self._highs, strict=True))
+        self._widths = bits
         if sum(bits) > _PACKED_BITS:
             self._view = None
             self._wide = [np.empty(0, np.int64) for _ in range(self.width)]

@@ -11,7 +11,7 @@ from scantree.jit import compiled, inlined, load, store
 
 EMPTY = 0  # a slot holds a packed row plus one, so that a fresh table is one the system has zeroed
 OUT_OF_RANGE = -1
-BLOCK = 64  # rows whose slots are fetched together
+BLOCK = 128  # rows whose slots are fetched together
 _MULTIPLIER = -7046029254386353131  # 2⁶⁴ / golden ratio, as a signed word
 
 
@@ -33,33 +33,52 @@ def pack(rows, row, picks, lows, highs, shifts):
     return packed
 
 
+@inlined
+def pack_block(rows, first, last, picks, lows, highs, shifts, block):
+    """Pack rows [first, last) into `block`, a column at a time; a negative number when a value lies outside the ranges."""
+    outside = 0
+    for column in range(picks.size):
+        low, shift = load(lows, column), load(shifts, column)
+        span = load(highs, column) - low
+        values = rows[load(picks, column), first:last]
+        if column == 0:
+            for i in range(last - first):
+                value = values[i] - low
+                outside |= value | (span - value)
+                block[i] = value << shift
+        else:
+            for i in range(last - first):
+                value = values[i] - low
+                outside |= value | (span - value)
+                block[i] |= value << shift
+    return outside
+
+
+@inlined
+def touch(block, rows, slots, shift):
+    """Read the slots of the packed rows in `block`, so that the waits for memory overlap; gives a sum of no use."""
+    total = 0
+    for i in range(rows):
+        total += load(slots, slot_of(load(block, i), shift))
+    return total
+
+
 @compiled
 def add_dense(rows, first, picks, lows, highs, shifts, bits, fresh, count):
-    """Add rows [first, n): (rows taken, new ones). Stops early at a row out of range. `fresh` has room for all."""
-    for row in range(first, rows.shape[1]):
-        packed = pack(rows, row, picks, lows, highs, shifts)
-        if packed < 0:
-            return row, count
-        word = load(bits, packed >> 6)
-        bit = 1 << (packed & 63)
-        if word & bit == 0:
-            store(bits, packed >> 6, word | bit)
+    """Add rows [first, n): (rows taken, new ones, a sum). Stops before a block with a row out of range. `fresh` has room for all."""
+    block = np.empty(BLOCK, np.int64)
+    while first < rows.shape[1]:
+        last = min(first + BLOCK, rows.shape[1])
+        if pack_block(rows, first, last, picks, lows, highs, shifts, block) < 0:
+            break
+        for i in range(last - first):
+            packed = load(block, i)
+            word = load(bits, packed >> 6)
+            store(bits, packed >> 6, word | (1 << (packed & 63)))
             store(fresh, count, packed)
-            count += 1
-    return rows.shape[1], count
-
-
-@compiled
-def touch(rows, first, last, picks, lows, highs, shifts, slots, shift, block):
-    """Pack rows [first, last) into `block` and read their slots, so that the waits for memory overlap: (first row not taken, a sum)."""
-    total = 0
-    for row in range(first, last):
-        packed = pack(rows, row, picks, lows, highs, shifts)
-        if packed < 0:
-            return row, total
-        store(block, row - first, packed)
-        total += load(slots, slot_of(packed, shift))
-    return last, total
+            count += 1 - ((word >> (packed & 63)) & 1)
+        first = last
+    return first, count, 0
 
 
 @compiled
@@ -67,8 +86,12 @@ def add_sparse(rows, first, picks, lows, highs, shifts, slots, shift, fresh, cou
     """As `add_dense`, with a hash table of 2^(64 − shift) slots that has room for all."""
     mask = slots.size - 1
     block = np.empty(BLOCK, np.int64)
+    total = 0
     while first < rows.shape[1]:
-        last, _ = touch(rows, first, min(first + BLOCK, rows.shape[1]), picks, lows, highs, shifts, slots, shift, block)
+        last = min(first + BLOCK, rows.shape[1])
+        if pack_block(rows, first, last, picks, lows, highs, shifts, block) < 0:
+            break
+        total += touch(block, last - first, slots, shift)
         for i in range(last - first):
             packed = load(block, i)
             slot = slot_of(packed, shift)
@@ -78,12 +101,10 @@ def add_sparse(rows, first, picks, lows, highs, shifts, slots, shift, fresh, cou
                 found = load(slots, slot)
             if found == EMPTY:
                 store(slots, slot, packed + 1)
-                store(fresh, count, packed)
-                count += 1
-        if last - first < BLOCK and last < rows.shape[1]:
-            return last, count
+            store(fresh, count, packed)
+            count += 1 if found == EMPTY else 0
         first = last
-    return first, count
+    return first, count, total
 
 
 @compiled
@@ -99,29 +120,28 @@ def unknown_dense(rows, picks, lows, highs, shifts, bits, kept):
 
 @compiled
 def unknown_sparse(rows, picks, lows, highs, shifts, slots, shift, kept):
-    """As `unknown_dense`, beside `add_sparse`."""
+    """As `unknown_dense`, beside `add_sparse`: (how many, a sum). Of a block with a row out of range all are kept."""
     mask = slots.size - 1
     block = np.empty(BLOCK, np.int64)
     count = 0
-    first = 0
-    while first < rows.shape[1]:
-        end = min(first + BLOCK, rows.shape[1])
-        last, _ = touch(rows, first, end, picks, lows, highs, shifts, slots, shift, block)
-        for i in range(last - first):
-            packed = load(block, i)
-            slot = slot_of(packed, shift)
-            found = load(slots, slot)
-            while found != EMPTY and found != packed + 1:
-                slot = (slot + 1) & mask
+    total = 0
+    for first in range(0, rows.shape[1], BLOCK):
+        last = min(first + BLOCK, rows.shape[1])
+        inside = pack_block(rows, first, last, picks, lows, highs, shifts, block) >= 0
+        if inside:
+            total += touch(block, last - first, slots, shift)
+        for row in range(first, last):
+            store(kept, count, row)
+            found = EMPTY
+            if inside:
+                packed = load(block, row - first)
+                slot = slot_of(packed, shift)
                 found = load(slots, slot)
-            store(kept, count, first + i)
+                while found != EMPTY and found != packed + 1:
+                    slot = (slot + 1) & mask
+                    found = load(slots, slot)
             count += 1 if found == EMPTY else 0
-        first = last
-        if last < end:
-            store(kept, count, last)
-            count += 1
-            first += 1
-    return count
+    return count, total
 
 
 @compiled
@@ -162,3 +182,16 @@ def bounds(rows, picks, lows, highs):
         for row in range(rows.shape[1]):
             lows[column] = min(lows[column], rows[at, row])
             highs[column] = max(highs[column], rows[at, row])
+
+
+@compiled
+def reordered(packed, shifts, order, moved, out):
+    """Rows packed by `shifts` packed anew: column `order[i]` at shift `moved[i]`, into `out`."""
+    for row in range(packed.size):
+        store(out, row, 0)
+    for i in range(order.size):
+        column = load(order, i)
+        shift, to = load(shifts, column), load(moved, i)
+        mask = (1 << (load(shifts, column - 1) - shift)) - 1 if column > 0 else -1
+        for row in range(packed.size):
+            store(out, row, load(out, row) | (((load(packed, row) >> shift) & mask) << to))

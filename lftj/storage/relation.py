@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
@@ -72,10 +73,14 @@ class RelationVersion:
         if (tree := self._trees.get(order)) is None:
             with self._lock:
                 if (tree := self._trees.get(order)) is None:
-                    columns = self.columns()
-                    tree = _build(self._arena, sort_rows([columns[i] for i in order]))
+                    tree = _build(self._arena, self._ascending(order))
                     self._trees = {**self._trees, order: tree}
         return tree
+
+    def _ascending(self, order: Order) -> Columns | np.ndarray:
+        """The rows with their columns in this order, sorted; as a list of columns or a matrix."""
+        columns = self.columns()
+        return sort_rows([columns[i] for i in order])
 
     def orders(self) -> tuple[Order, ...]:
         """The key orders that exist now, the identity first."""
@@ -142,10 +147,15 @@ def key_and_rest(schema: RelationSchema) -> tuple[Order, Order]:
 
 
 def _identity(schema: RelationSchema) -> Order:
-    return tuple(range(stored_width(schema.arity)))
+    return _columns_in_order(schema.arity)
 
 
-def _build(arena: Arena, rows: Columns) -> Tree:
+@cache
+def _columns_in_order(arity: int) -> Order:
+    return tuple(range(stored_width(arity)))
+
+
+def _build(arena: Arena, rows: Columns | np.ndarray) -> Tree:
     return Tree.build(arena, rows) if len(rows[0]) else Tree.empty(arena, len(rows))
 
 
