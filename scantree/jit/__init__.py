@@ -1,0 +1,15 @@
+"""The one way to compiled code: `compiled` and `inlined`, and loads and stores that skip Python's negative-index handling.
+
+Kernels that call one another millions of times a second take their arrays as addresses (`address`): an array argument is seven machine
+words and a reference count, an address is one register. `load` and `store` take either.
+
+With `NUMBA_DISABLE_JIT=1` kernels run as Python, and with `NUMBA_BOUNDSCHECK=1` every `load` and `store` is checked.
+"""
+
+from __future__ import annotations
+
+from scantree.jit.decorators import compiled, inlined
+from scantree.jit.directory import cache_directory
+from scantree.jit.memory import address, bits_to_float, float_to_bits, load, load_byte, store
+
+__all__ = ["address", "bits_to_float", "cache_directory", "compiled", "float_to_bits", "inlined", "load", "load_byte", "store"]

@@ -1,0 +1,72 @@
+"""`compiled` and `inlined`: what makes a Python function a kernel."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, TypeVar
+
+import numba
+from numba import types
+
+from scantree.jit.directory import DISABLED
+from scantree.jit.libraries import CalleeCompiler, EntryCompiler
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_njit: Any = numba.njit
+
+
+class _InterruptsHeld:
+    """Ctrl-C waits until the block is over: an interrupt inside Numba's compiler leaves half-made code behind, unusable ever after."""
+
+    def __enter__(self) -> None:
+        self._waiting: list[tuple[int, FrameType | None]] = []
+        self._previous = None
+        if threading.current_thread() is threading.main_thread():
+            self._previous = signal.signal(signal.SIGINT, lambda number, frame: self._waiting.append((number, frame)))
+
+    def __exit__(self, *_: object) -> None:
+        if self._previous is not None:
+            signal.signal(signal.SIGINT, self._previous)
+            if self._waiting and callable(self._previous):
+                self._previous(*self._waiting[0])
+
+
+def _jit(function: Function, **options: Any) -> Function:
+    if DISABLED:
+        return function
+    options |= {"error_model": "numpy", "no_cfunc_wrapper": True}
+    dispatcher = _njit(cache=True, nogil=True, pipeline_class=EntryCompiler, **options)(function)
+    callee = _njit(no_cpython_wrapper=True, pipeline_class=CalleeCompiler, **options)(function)
+    compile_now = dispatcher._compile_for_args
+
+    def compile_for_arguments(*arguments: Any, **named: Any) -> Any:
+        with _InterruptsHeld():
+            return compile_now(*arguments, **named)
+
+    # Numba looks these up on the dispatcher: the first at each new signature, the others for calls from compiled code.
+    dispatcher._compile_for_args = compile_for_arguments
+    dispatcher.get_call_template = lambda arguments, named: callee.get_call_template(*_without_constants(arguments, named))
+    dispatcher.get_overload = callee.get_overload
+    return dispatcher
+
+
+def _without_constants(arguments: Any, named: Any) -> tuple[Any, Any]:
+    """The types of a call from compiled code, constants taken as what they are constants of.
+
+    A variable that starts as 0 is first typed as that very constant, and Numba would compile a kernel it is passed to twice.
+    """
+    return tuple(types.unliteral(kind) for kind in arguments), {name: types.unliteral(kind) for name, kind in named.items()}
+
+
+def compiled(function: Function) -> Function:
+    """Compile a kernel: cached on disk, GIL released, NumPy's rules for division by zero, no Python objects."""
+    return _jit(function)
+
+
+def inlined(function: Function) -> Function:
+    """As `compiled`, and inlined into its callers by LLVM: for helpers of a few lines inside hot loops."""
+    return _jit(function, forceinline=True)

@@ -1,0 +1,52 @@
+"""Where machine code is kept, and how this process is to make it.
+
+Numba's on-disk cache keys a function by its own file only: an edit to a callee in another file leaves the caller's cached machine code in
+place, and the old result is served without a word. So the cache lives in a directory named by a hash of *all* kernel sources, and any edit
+to any of them starts a fresh one. Set `LFTJ_CACHE_DIR` to choose where those directories go (default: the user's cache directory).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core import config
+
+# Numba's own types do not tell what this is: settings known at run time only.
+_config: Any = config
+
+DISABLED = bool(_config.DISABLE_JIT)
+"""Whether kernels run as Python."""
+
+CHECKED = bool(_config.BOUNDSCHECK)
+"""Whether every access is checked against the array's bounds."""
+
+_ROOT = Path(__file__).resolve().parent.parent.parent
+_PACKAGES = ("lftj", "sensitivity", "scantree", "partition")
+
+
+def _kernel_sources() -> list[Path]:
+    found = [path for package in _PACKAGES for path in (_ROOT / package).rglob("*_kernels.py")]
+    return sorted([*found, *Path(__file__).resolve().parent.glob("*.py")])
+
+
+def _source_hash() -> str:
+    digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {_config.BOUNDSCHECK}".encode())
+    for path in _kernel_sources():
+        digest.update(path.name.encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def cache_directory() -> Path:
+    """Where this set of kernel sources keeps its machine code."""
+    base = os.environ.get("LFTJ_CACHE_DIR") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "lftj")
+    return Path(base) / f"kernels-{_source_hash()}"
+
+
+# Numba reads the directory when a function is decorated, so it is set once, here, before any kernel module is imported.
+_config.CACHE_DIR = str(cache_directory())

@@ -1,0 +1,100 @@
+"""How a kernel is turned into machine code: together with all it calls, once.
+
+By itself Numba optimises every function it meets to the end, gives it machine code and a wrapper for calls from Python, and then links its
+optimised code into each caller, where all of that happens again: a helper six calls deep is optimised six times. Here what is called from
+compiled code (a `Callee`) is lowered to LLVM's intermediate code and left so; what is called from Python (an `Entry`) collects its callees,
+and theirs, and the whole is optimised once. A kernel called both ways is both.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba.core import codegen, compiler
+from numba.core.environment import lookup_environment
+
+_JITCodeLibrary: Any = codegen.JITCodeLibrary
+_Compiler: Any = compiler.Compiler
+
+
+class _Library(_JITCodeLibrary):
+    def __init__(self, generator: Any, name: str) -> None:
+        super().__init__(generator, name)
+        self.enable_object_caching()
+
+    def callees(self, found: dict[Any, None]) -> dict[Any, None]:
+        """`found` and what this library and those it calls link to, each once."""
+        for library in self._linking_libraries:
+            if library not in found:
+                found[library] = None
+                if isinstance(library, _Library):
+                    library.callees(found)
+        return found
+
+    def _optimize_functions(self, ll_module: Any) -> None:
+        """As Numba's, without setting passes up for functions that are declared only."""
+        ll_module.data_layout = self._codegen._data_layout
+        for function in ll_module.functions:
+            if not function.is_declaration:
+                passes, builder = self._codegen._function_pass_manager()
+                passes.run(function, builder)
+
+
+class _Entry(_Library):
+    """The code of a kernel that Python calls."""
+
+    def finalize(self) -> None:
+        """Link, optimise, and compile."""
+        self._linking_libraries = list(self.callees({}))
+        super().finalize()
+        for variable in self._final_module.global_variables:
+            environment = lookup_environment(variable.name)
+            if environment is not None:
+                self._codegen.set_env(variable.name, environment)
+
+
+class _Callee(_Library):
+    """The intermediate code of a kernel that kernels call."""
+
+    @property
+    def codegen(self) -> Any:
+        """Numba's generator of code, for Numba to ask."""
+        return _WithoutEnvironment(self._codegen)
+
+    def finalize(self) -> None:
+        """Leave all to the callers."""
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """None: nothing here can be run."""
+        return 0
+
+
+class _WithoutEnvironment:
+    """Numba's generator of code for a function that has no machine code, so none that needs to know where its constants are."""
+
+    def __init__(self, generator: Any) -> None:
+        self._generator = generator
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._generator, name)
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """Nothing to tell: the `_Entry` that this is linked into does it."""
+
+
+class EntryCompiler(_Compiler):
+    """Numba's compiler, for kernels that Python calls."""
+
+    library: type[_Library] = _Entry
+
+    def compile_extra(self, func: Any) -> Any:
+        """As Numba's, into a library of our kind."""
+        self.state.library = self.library(self.state.targetctx.codegen(), func.__qualname__)
+        return super().compile_extra(func)
+
+
+class CalleeCompiler(EntryCompiler):
+    """Numba's compiler, for kernels that kernels call."""
+
+    library = _Callee

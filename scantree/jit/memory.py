@@ -1,0 +1,136 @@
+"""Loads and stores that skip Python's negative-index handling, by array or by address, and the bits of floats.
+
+For Numba these are operations, not functions: a load is an instruction where it stands, and nothing is compiled or linked for it. With
+bounds checks on they are functions that index the array.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import extending, types
+from numba.core.typing import templates
+
+from scantree.jit.directory import CHECKED, DISABLED
+
+# Numba's own types do not tell what these are.
+_type_callable: Any = extending.type_callable
+_lower: Any = extending.lower_builtin
+_overload: Any = extending.overload
+_typed: Any = templates.signature
+
+
+def address(array: np.ndarray) -> Any:
+    """What a kernel takes for `array` (one-dimensional, contiguous): its address, or itself where accesses are checked or interpreted.
+
+    The caller keeps the array alive while the kernel runs.
+    """
+    if DISABLED or CHECKED:
+        return array
+    return array.__array_interface__["data"][0]
+
+
+def load(memory: Any, index: Any) -> Any:
+    """`memory[index]` for index ≥ 0, without the wrap-around test; `memory` is an int64 array or its address."""
+    return memory[index]
+
+
+def load_byte(memory: Any, index: Any) -> Any:
+    """As `load`, of a uint8 array."""
+    return int(memory[index])
+
+
+def store(memory: Any, index: Any, value: Any) -> None:
+    """`memory[index] = value` for index ≥ 0, without the wrap-around test; `memory` is an int64 array or its address."""
+    memory[index] = value
+
+
+def _element(context: Any, builder: Any, kind: Any, memory: Any, index: Any, bits: int) -> Any:
+    """A pointer to an element of `bits` bits."""
+    if isinstance(kind, types.Integer):
+        start = builder.inttoptr(memory, ir.IntType(bits).as_pointer())
+    else:
+        start = context.make_array(kind)(context, builder, memory).data
+    return builder.gep(start, [index])
+
+
+if CHECKED:
+    # Numba compares the argument lists of an overload and its implementation, annotations included: none on either.
+    @_overload(load)
+    def _checked_load(memory, index):
+        return lambda memory, index: memory[index]
+
+    @_overload(load_byte)
+    def _checked_load_byte(memory, index):
+        return lambda memory, index: np.int64(memory[index])
+
+    @_overload(store)
+    def _checked_store(memory, index, value):
+        def put(memory, index, value):
+            memory[index] = value
+
+        return put
+
+else:
+
+    @_type_callable(load)
+    @_type_callable(load_byte)
+    def _type_load(_context: Any) -> Any:
+        return lambda memory, index: _typed(types.int64, types.unliteral(memory), types.int64)
+
+    @_type_callable(store)
+    def _type_store(_context: Any) -> Any:
+        return lambda memory, index, value: _typed(types.none, types.unliteral(memory), types.int64, types.int64)
+
+    @_lower(load, types.Integer, types.Integer)
+    @_lower(load, types.Array, types.Integer)
+    def _lower_load(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        memory, index = arguments
+        return builder.load(_element(context, builder, signature.args[0], memory, index, 64))
+
+    @_lower(load_byte, types.Integer, types.Integer)
+    @_lower(load_byte, types.Array, types.Integer)
+    def _lower_load_byte(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        memory, index = arguments
+        return builder.zext(builder.load(_element(context, builder, signature.args[0], memory, index, 8)), ir.IntType(64))
+
+    @_lower(store, types.Integer, types.Integer, types.Integer)
+    @_lower(store, types.Array, types.Integer, types.Integer)
+    def _lower_store(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        memory, index, value = arguments
+        builder.store(value, _element(context, builder, signature.args[0], memory, index, 64))
+        return context.get_dummy_value()
+
+
+# ── floats and their bits ─────────────────────────────────────────────────────────────────────────────────────────────
+def bits_to_float(bits: int) -> float:
+    """The double whose IEEE 754 bits are `bits`."""
+    return struct.unpack("<d", struct.pack("<q", bits))[0]
+
+
+def float_to_bits(value: float) -> int:
+    """The IEEE 754 bits of `value` as a signed integer."""
+    return struct.unpack("<q", struct.pack("<d", value))[0]
+
+
+@_type_callable(bits_to_float)
+def _type_bits_to_float(_context: Any) -> Any:
+    return lambda bits: _typed(types.float64, types.int64)
+
+
+@_type_callable(float_to_bits)
+def _type_float_to_bits(_context: Any) -> Any:
+    return lambda value: _typed(types.int64, types.float64)
+
+
+@_lower(bits_to_float, types.int64)
+def _lower_bits_to_float(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+    return builder.bitcast(arguments[0], ir.DoubleType())
+
+
+@_lower(float_to_bits, types.float64)
+def _lower_float_to_bits(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+    return builder.bitcast(arguments[0], ir.IntType(64))
