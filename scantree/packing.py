@@ -34,18 +34,6 @@ class Packing(NamedTuple):
             key |= column - low
         return key
 
-    def unpack(self, key: np.ndarray) -> list[np.ndarray]:
-        """The columns that `pack` made these numbers of."""
-        columns = []
-        shift = 0
-        for low, width in zip(reversed(self.lows), reversed(self.widths), strict=True):
-            column = key >> shift
-            column &= (1 << width) - 1
-            column += low
-            columns.append(column)
-            shift += width
-        return columns[::-1]
-
 
 def packing_of(columns: Columns, spare: int = 0) -> Packing | None:
     """The packing of these (non-empty) columns, or None when they and `spare` more bits do not fit."""

@@ -12,49 +12,34 @@ from __future__ import annotations
 
 import numpy as np
 
-from scantree.packing import Columns, packing_of, single_key
-from scantree.rows_kernels import locate_ascending, mark_common, merge_distinct, refine_ranges, refine_ties
+from scantree.columns import as_matrix
+from scantree.packing import Columns, single_key
+from scantree.packing_kernels import DISTINCT, SORTED, TOO_WIDE, pack_rows, state_of, sum_equal, unpack_rows
+from scantree.rows_kernels import locate_ascending, mark_common, merge_distinct, refine_ranges
 from scantree.rows_kernels import run_sums as _sum_runs
 
-_UNSORTED, _SORTED, _DISTINCT = range(3)
 _GALLOP = 8
 """A side this many times shorter than the other is searched for in it instead of merged with it."""
 
 
 # ── sorting ───────────────────────────────────────────────────────────────────────────────────────────────────────────
-def _run_starts(key: np.ndarray) -> np.ndarray:
-    """Where a new value starts in a sorted, non-empty array."""
-    fresh = np.empty(len(key), dtype=bool)
-    fresh[0] = True
-    np.not_equal(key[1:], key[:-1], out=fresh[1:])
-    return np.flatnonzero(fresh)
-
-
 def _take(columns: Columns, positions: np.ndarray) -> list[np.ndarray]:
     return [column.take(positions) for column in columns]
 
 
 def _order_state(columns: Columns) -> int:
-    """Whether rows are unsorted, sorted, or sorted and distinct. Stops at the first pair of rows out of order."""
-    rows = len(columns[0]) if columns else 0
-    if rows < 2:
-        return _DISTINCT
-    tied = np.ones(rows - 1, dtype=bool)
-    for column in columns:
-        left = refine_ties(column, tied)
-        if left <= 0:
-            return _DISTINCT if left == 0 else _UNSORTED
-    return _SORTED
+    """DISTINCT or SORTED, 0 for rows out of order. Stops at the first pair of these."""
+    return int(state_of(as_matrix(columns, len(columns)), len(columns))) if columns else DISTINCT
 
 
 def is_sorted_distinct(columns: Columns) -> bool:
     """True when rows ascend strictly. O(n), less when an early pair does not."""
-    return _order_state(columns) == _DISTINCT
+    return _order_state(columns) == DISTINCT
 
 
 def is_sorted(columns: Columns) -> bool:
     """True when no row is less than the one before it. O(n), less when an early one is."""
-    return _order_state(columns) != _UNSORTED
+    return _order_state(columns) != 0
 
 
 def sort_order(columns: Columns) -> np.ndarray:
@@ -62,8 +47,11 @@ def sort_order(columns: Columns) -> np.ndarray:
     if not columns:
         raise ValueError("rows without columns have no number to permute")
     rows = len(columns[0])
-    if is_sorted(columns):
-        return np.arange(rows, dtype=np.int64)
+    return np.arange(rows, dtype=np.int64) if is_sorted(columns) else _argsort(columns)
+
+
+def _argsort(columns: Columns) -> np.ndarray:
+    rows = len(columns[0])
     # The position rides along in the low bits: one vectorised sort of plain integers, and stable.
     width = (rows - 1).bit_length()
     key = single_key(columns, spare=width)
@@ -74,28 +62,36 @@ def sort_order(columns: Columns) -> np.ndarray:
     return key
 
 
+def _sorted_matrix(data: np.ndarray, width: int, *, unique: bool = False) -> tuple[np.ndarray, int]:
+    """A matrix of columns × rows in ascending order of its first `width` columns, and DISTINCT or SORTED when it is so already.
+
+    The columns behind the first `width` order equal rows where all fit into one number. `unique`: each row once.
+    """
+    rows = data.shape[1]
+    key, bounds = np.empty(rows, np.int64), np.empty((2, len(data)), np.int64)
+    state = int(pack_rows(data, width, bounds[0], bounds[1], key))
+    if state in (DISTINCT, SORTED):
+        if state == SORTED and unique:
+            data = data.take(equal_runs(data, width), axis=1)
+        return data, state
+    if state == TOO_WIDE:
+        ordered = np.sort(data) if len(data) == 1 else data.take(_argsort(data[:width]), axis=1)
+        return (ordered.take(equal_runs(ordered, width), axis=1) if unique else ordered), 0
+    key.sort()
+    ordered = np.empty_like(data)
+    count = unpack_rows(key, bounds[0], bounds[1], unique, ordered)
+    return (ordered if count == rows else ordered[:, :count]), 0
+
+
 def sort_rows(columns: Columns, *, unique: bool = True) -> list[np.ndarray]:
     """The rows in ascending order, each once unless `unique` is False.
 
     O(n) when already sorted; O(n log n) otherwise, and fastest when the columns' ranges take at most 63 bits together.
     """
-    state = _order_state(columns)
-    if state == _DISTINCT or (state == _SORTED and not unique):
+    if not columns or len(columns[0]) < 2:
         return list(columns)
-    if state == _SORTED:
-        return _take(columns, equal_runs(columns, len(columns)))
-    if len(columns) == 1:
-        key, packing = np.sort(columns[0]), None
-    elif packing := packing_of(columns):
-        key = packing.pack(columns)
-        key.sort()
-    else:
-        ordered = _take(columns, sort_order(columns))
-        return _take(ordered, equal_runs(ordered, len(ordered))) if unique else ordered
-    if unique:
-        starts = _run_starts(key)
-        key = key if len(starts) == len(key) else key.take(starts)
-    return packing.unpack(key) if packing else [key]
+    ordered, state = _sorted_matrix(as_matrix(columns, len(columns)), len(columns), unique=unique)
+    return list(columns) if state == DISTINCT or (state == SORTED and not unique) else list(ordered)
 
 
 def sort_and_count(columns: Columns, counts: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
@@ -107,13 +103,24 @@ def sort_and_count(columns: Columns, counts: np.ndarray) -> tuple[list[np.ndarra
         return list(columns), counts
     if not columns:
         return [], sum_runs(counts, np.zeros(1, dtype=np.int64))
-    state = _order_state(columns)
-    if state == _DISTINCT:
+    ordered, state = _sorted_matrix(as_matrix([*columns, counts], len(columns) + 1), len(columns))
+    if state == DISTINCT:
         return list(columns), counts
-    if state == _UNSORTED:
-        columns, counts = sort_with(columns, counts)
-    starts = equal_runs(columns, len(columns))
-    return _take(columns, starts), sum_runs(counts, starts)
+    *rows, sums = _summed(ordered, zeros=True)
+    return rows, sums
+
+
+def net_rows(columns: Columns, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """As `sort_and_count` without the rows whose sum is 0, as a matrix of columns × rows. There has to be a column."""
+    rows = _summed(_sorted_matrix(as_matrix([*columns, counts], len(columns) + 1), len(columns))[0], zeros=False)
+    return np.ascontiguousarray(rows[:-1]), rows[-1]
+
+
+def _summed(ordered: np.ndarray, *, zeros: bool) -> np.ndarray:
+    """Rows and counts (the last row of a matrix, which is overwritten) with each run of equal rows made one."""
+    if (runs := sum_equal(ordered, len(ordered) - 1, zeros)) < 0:
+        raise OverflowError("the counts of equal rows add up to a number outside 64 bits")
+    return ordered[:, :runs]
 
 
 def sort_with(columns: Columns, payload: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
@@ -121,13 +128,8 @@ def sort_with(columns: Columns, payload: np.ndarray) -> tuple[list[np.ndarray], 
 
     One more sorted column when rows and payload pack into 63 bits together; else two passes of random reads more.
     """
-    if packing := packing_of([*columns, payload]):
-        key = packing.pack([*columns, payload])
-        key.sort()
-        *ordered, payload = packing.unpack(key)
-        return ordered, payload
-    order = sort_order(columns)
-    return _take(columns, order), payload.take(order)
+    *ordered, payload = _sorted_matrix(as_matrix([*columns, payload], len(columns) + 1), len(columns))[0]
+    return ordered, payload
 
 
 def sum_runs(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
@@ -140,7 +142,7 @@ def sum_runs(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
 
 def equal_runs(columns: Columns, width: int) -> np.ndarray:
     """Where each run of equal first `width` columns starts, in rows sorted at least on those. O(n · width)."""
-    if not columns:
+    if len(columns) == 0:
         raise ValueError("rows without columns have no number to divide into runs")
     rows = len(columns[0])
     fresh = np.zeros(rows, dtype=bool)

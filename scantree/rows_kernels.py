@@ -15,24 +15,6 @@ INT64_MIN = -(2**63)
 
 
 @compiled
-def refine_ties(column: np.ndarray, tied: np.ndarray) -> int:
-    """Compare neighbours that the columns before this one left tied; clear the ties that this column decides.
-
-    `tied[i]` speaks of rows i and i + 1. Returns the number of ties left, or -1 at the first pair that descends.
-    """
-    left = 0
-    for i in range(tied.shape[0]):
-        if tied[i]:
-            if column[i] > column[i + 1]:
-                return -1
-            if column[i] == column[i + 1]:
-                left += 1
-            else:
-                tied[i] = False
-    return left
-
-
-@compiled
 def _bound(column: np.ndarray, low: int, high: int, value: int, upper: bool) -> int:
     """First position in [low, high) whose value is ≥ `value` (> when `upper`): gallops from `low`, then halves."""
     step = 1

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from lftj.heads.changes_kernels import NEGATIVE, OVERFLOW, divide, net_few, settle
-from lftj.heads.support import support_counts, too_many
+from lftj.heads.support import too_many
 from scantree.columns import as_matrix
+from scantree.rows import net_rows as netted
 
 _FEW = 32
 """Up to so many rows are sorted by insertion, in one compiled pass; a commit of one row mostly makes fewer."""
@@ -34,9 +35,10 @@ def net_changes(columns: Sequence[np.ndarray], signed: np.ndarray) -> tuple[np.n
     """
     rows = len(signed)
     if rows > _FEW:
-        found, counts = support_counts(columns or [np.zeros(rows, np.int64)], signed)
-        left = np.flatnonzero(counts)
-        return as_matrix([column.take(left) for column in found], len(found)), counts.take(left)
+        try:
+            return netted(columns or [np.zeros(rows, np.int64)], signed)
+        except OverflowError:
+            raise too_many() from None
     given = as_matrix(columns, len(columns)) if columns else np.zeros((1, rows), np.int64)
     net_rows = np.empty_like(given)
     net = np.empty(rows, np.int64)

@@ -50,7 +50,8 @@ class SupportState:
 
     def moved(self, rows: np.ndarray, net: np.ndarray) -> tuple[SupportState, Settled]:
         """As `update`, for what `net_changes` made of a change."""
-        change = settled(rows, net, self.tree.lookup(rows)[1][0])
+        before = self.tree.lookup(rows)[1][0] if len(self.tree) else np.zeros(len(net), np.int64)
+        change = settled(rows, net, before)
         return SupportState(self.tree.apply(change.written, change.gone)), change
 
     # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────────
