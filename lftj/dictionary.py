@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -67,7 +68,7 @@ class Dictionary:
         with self._lock:
             known = self._codes
             self._finish()
-            codes = np.fromiter((known.get(text, -1) for text in texts), dtype=np.int64, count=len(texts))
+            codes = np.fromiter(map(known.get, texts, repeat(-1)), dtype=np.int64, count=len(texts))
             new = np.flatnonzero(codes < 0)
             if len(new):
                 first = len(self)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
@@ -27,8 +27,9 @@ _OPERATORS = {"sum": SUM, "min": MIN, "max": MAX}
 _FILL = 0.9  # of a leaf at bulk load: the first changes after a load then find room
 
 
-def make_layout(keys: int, values: int, aggregates: Sequence[tuple[str, int]], leaf_capacity: int, fan: int) -> Words:
-    """The layout array (`page_kernels` names its words); ValueError for what no page can hold."""
+@cache
+def make_layout(keys: int, values: int, aggregates: tuple[tuple[str, int], ...], leaf_capacity: int, fan: int) -> Words:
+    """The layout array (`page_kernels` names its words), shared by all who ask for the same; ValueError for what no page can hold."""
     width = keys + values
     if keys < 1:
         raise ValueError("a tree needs a key column; keep a relation without columns as one constant column")

@@ -72,11 +72,11 @@ def _sorted_matrix(data: np.ndarray, width: int, *, unique: bool = False) -> tup
     state = int(pack_rows(data, width, bounds[0], bounds[1], key))
     if state in (DISTINCT, SORTED):
         if state == SORTED and unique:
-            data = data.take(equal_runs(data, width), axis=1)
+            data = data.take(equal_runs(list(data), width), axis=1)
         return data, state
     if state == TOO_WIDE:
-        ordered = np.sort(data) if len(data) == 1 else data.take(_argsort(data[:width]), axis=1)
-        return (ordered.take(equal_runs(ordered, width), axis=1) if unique else ordered), 0
+        ordered = np.sort(data) if len(data) == 1 else data.take(_argsort(list(data[:width])), axis=1)
+        return (ordered.take(equal_runs(list(ordered), width), axis=1) if unique else ordered), 0
     key.sort()
     ordered = np.empty_like(data)
     count = unpack_rows(key, bounds[0], bounds[1], unique, ordered)
@@ -142,7 +142,7 @@ def sum_runs(counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
 
 def equal_runs(columns: Columns, width: int) -> np.ndarray:
     """Where each run of equal first `width` columns starts, in rows sorted at least on those. O(n · width)."""
-    if len(columns) == 0:
+    if not columns:
         raise ValueError("rows without columns have no number to divide into runs")
     rows = len(columns[0])
     fresh = np.zeros(rows, dtype=bool)

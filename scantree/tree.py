@@ -10,7 +10,6 @@ that reaches them is gone (`Arena`). Readers walk by positions that pack a whole
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Sequence
 from typing import TypeVar, overload
 
@@ -52,7 +51,6 @@ class Tree:
     def __init__(self, arena: Arena, like: Tree | None, root: int, height: int, count: int) -> None:
         """For this module: use `build`, `empty` or `apply`. Takes over no reference: adds its own to `root`."""
         self.arena = arena
-        self.root = root
         self.height = height
         self.count = count
         if like is not None:
@@ -60,7 +58,11 @@ class Tree:
             self.aggregates = like.aggregates
         if root:
             arena.memory[root + REFERENCES] += 1
-            weakref.finalize(self, arena.bury, root).atexit = False
+        self.root = root  # last: from here on the reference is given back when the tree goes
+
+    def __del__(self) -> None:
+        if getattr(self, "root", 0):  # there is none where making it failed
+            self.arena.bury(self.root)
 
     @classmethod
     def empty(
@@ -74,7 +76,7 @@ class Tree:
         fan: int = PAGE_FAN,
     ) -> Tree:
         """A tree without rows. Small `leaf_capacity` (≥ 4) and `fan` (≥ 4) make deep trees of few rows, for tests."""
-        layout = make_layout(key_width, value_width, aggregates, leaf_capacity, fan)
+        layout = make_layout(key_width, value_width, tuple(aggregates), leaf_capacity, fan)
         tree = cls(arena, None, 0, 0, 0)
         tree.key_width = key_width
         tree.value_width = value_width

@@ -1,7 +1,7 @@
 """One version of one relation: the same rows in as many key orders as the rules ask for.
 
-A key order is a permutation of the columns; its tree holds the rows with their columns permuted. The identity is always there;
-the others are built when first asked for, kept, and brought forward by each change, so that a commit of a few rows never costs O(n).
+A key order is a permutation of the columns; its tree holds the rows with their columns permuted. The identity is always there; the others
+are built when first asked for, kept, and brought forward when asked for again (`key_order`), so that a commit of a few rows never costs O(n).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy as np
 
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns, Delta, no_rows, stored_width
+from lftj.storage.key_order import WaitingOrder
 from scantree.rows import difference, sort_rows, union
 from scantree.tree import Arena, Tree
 
@@ -24,12 +25,20 @@ Bounds = tuple[int, int]
 class RelationVersion:
     """An immutable set of rows. Any number of threads may read it; trees built on demand are added under a lock."""
 
-    __slots__ = ("_arena", "_bounds", "_lock", "_trees", "schema")
+    __slots__ = ("_arena", "_bounds", "_lock", "_trees", "_waiting", "schema")
 
-    def __init__(self, schema: RelationSchema, arena: Arena, trees: dict[Order, Tree], bounds: list[Bounds] | None = None):
+    def __init__(
+        self,
+        schema: RelationSchema,
+        arena: Arena,
+        trees: dict[Order, Tree],
+        bounds: list[Bounds] | None = None,
+        waiting: dict[Order, WaitingOrder] | None = None,
+    ):
         self.schema = schema
         self._arena = arena
         self._trees = trees
+        self._waiting = waiting or {}
         self._bounds = bounds
         self._lock = threading.Lock()
 
@@ -73,7 +82,8 @@ class RelationVersion:
         if (tree := self._trees.get(order)) is None:
             with self._lock:
                 if (tree := self._trees.get(order)) is None:
-                    tree = _build(self._arena, self._ascending(order))
+                    waiting = self._waiting.get(order)
+                    tree = _build(self._arena, self._ascending(order)) if waiting is None else waiting.tree()
                     self._trees = {**self._trees, order: tree}
         return tree
 
@@ -84,7 +94,8 @@ class RelationVersion:
 
     def orders(self) -> tuple[Order, ...]:
         """The key orders that exist now, the identity first."""
-        return tuple(self._trees)
+        trees = self._trees
+        return (*trees, *(order for order in self._waiting if order not in trees))
 
     def bounds(self) -> list[Bounds]:
         """For each column two codes that all its codes lie between; no rows have none. O(n) at first, then carried along by changes.
@@ -97,26 +108,33 @@ class RelationVersion:
 
     def memory(self) -> dict[Order, int]:
         """Bytes of the rows in each key order, without the pages' free room, which the arena's figures include."""
-        return {order: 8 * len(tree) * len(order) for order, tree in self._trees.items()}
+        return {order: 8 * self.count * len(order) for order in self.orders()}
 
     # ── change ────────────────────────────────────────────────────────────────────────────────────────────────────────
     def apply(self, delta: Delta) -> RelationVersion:
         """The relation after a net change; this version stays as it is.
 
-        O(δ log n) for every key order that exists. A change larger than the relation builds the identity anew and leaves the other
-        orders to be built on demand, which is cheaper then.
+        O(δ log n) now, and as much for every other key order when it is read. A change larger than the relation builds the identity anew
+        and leaves the other orders to be built on demand, which is cheaper then.
         """
         if not len(delta):
             return self
         if len(delta) > self.count:
             rows = union(difference(self.columns(), delta.erases), delta.inserts)
             return RelationVersion(self.schema, self._arena, {_identity(self.schema): _build(self._arena, rows)})
-        trees = {order: _moved(tree, delta.reordered(order)) for order, tree in self._trees.items()}
-        return RelationVersion(self.schema, self._arena, trees, _widened(self._bounds, delta.inserts))
+        identity, waiting = _identity(self.schema), {}
+        trees = {identity: self.identity.apply(delta.inserts, delta.erases)}
+        for order in self.orders():
+            if order != identity:
+                known = self._waiting.get(order)
+                waiting[order] = later = WaitingOrder(self._trees[order] if known is None else known, delta, order)
+                if later.full:
+                    trees[order] = later.tree()
+        return RelationVersion(self.schema, self._arena, trees, _widened(self._bounds, delta.inserts), waiting)
 
     def renamed(self, schema: RelationSchema) -> RelationVersion:
         """The same rows and trees under another schema of the same columns. O(1)."""
-        return RelationVersion(schema, self._arena, self._trees, self._bounds)
+        return RelationVersion(schema, self._arena, self._trees, self._bounds, self._waiting)
 
     def change_to(self, rows: Columns) -> Delta:
         """The net change from this version to these rows, sorted and distinct. O(n + m)."""
@@ -147,7 +165,7 @@ def key_and_rest(schema: RelationSchema) -> tuple[Order, Order]:
 
 
 def _identity(schema: RelationSchema) -> Order:
-    return _columns_in_order(schema.arity)
+    return _columns_in_order(len(schema.columns))
 
 
 @cache
@@ -157,10 +175,6 @@ def _columns_in_order(arity: int) -> Order:
 
 def _build(arena: Arena, rows: Columns | np.ndarray) -> Tree:
     return Tree.build(arena, rows) if len(rows[0]) else Tree.empty(arena, len(rows))
-
-
-def _moved(tree: Tree, delta: Delta) -> Tree:
-    return tree.apply(delta.inserts, delta.erases)
 
 
 __all__ = ["Order", "RelationVersion", "key_and_rest", "no_rows"]

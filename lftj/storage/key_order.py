@@ -1,0 +1,80 @@
+"""Key orders that are brought forward when someone reads them, not before.
+
+Rules look things up in one key order or another depending on what changed, so at most commits some orders of a relation are not read. Such
+an order waits: it remembers the tree it comes from and the changes since. What waits is applied at once, sorted once, and so costs less than
+it would have commit by commit; and it is never much (`WAITING`), so that no reader pays for a long past.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+import numpy as np
+
+from lftj.storage.delta import Columns, Delta
+from scantree import Tree
+from scantree.rows import net_rows
+
+WAITING = 4096
+"""Changed rows that may wait."""
+_CHANGES = 256  # changes that may wait
+
+
+class WaitingOrder:
+    """One version's key order that no one has read yet: an earlier one and the net change since. Any number of threads may read it."""
+
+    __slots__ = ("_before", "_change", "_lock", "_tree", "changes", "order", "rows")
+
+    def __init__(self, before: Tree | WaitingOrder, change: Delta, order: tuple[int, ...]):
+        """`before`: the key order before `change`. O(1)."""
+        self._before: Tree | WaitingOrder | None = before
+        self._change: Delta | None = change
+        self._tree: Tree | None = None
+        self.order = order
+        known = before if isinstance(before, WaitingOrder) else None
+        self._lock = known._lock if known is not None else threading.Lock()
+        self.rows = len(change) + (known.rows if known is not None else 0)
+        """Changed rows that wait, and below, in how many changes."""
+        self.changes = 1 + (known.changes if known is not None else 0)
+
+    @property
+    def full(self) -> bool:
+        """Whether no more should wait."""
+        return self.rows > WAITING or self.changes > _CHANGES
+
+    def tree(self) -> Tree:
+        """The tree of this version. O(waiting · log n) at first, then O(1)."""
+        if self._tree is None:
+            with self._lock:
+                if self._tree is None:
+                    start, changes = self._since_read()
+                    self._tree = start.apply(*_together(changes, self.order))
+                    self._before = self._change = None
+                    self.rows = self.changes = 0
+        return self._tree
+
+    def _since_read(self) -> tuple[Tree, list[Delta]]:
+        """The last version before this one that has a tree, and the changes since, the latest first."""
+        changes: list[Delta] = []
+        at: Tree | WaitingOrder = self
+        while isinstance(at, WaitingOrder):
+            if at._tree is not None:
+                return at._tree, changes
+            assert at._before is not None and at._change is not None
+            changes.append(at._change)
+            at = at._before
+        return at, changes
+
+
+def _together(changes: Sequence[Delta], order: Sequence[int]) -> tuple[Columns, Columns]:
+    """The rows that net changes, one after another, insert and erase together, in a key order."""
+    if len(changes) == 1:
+        one = changes[0].reordered(order)
+        return one.inserts, one.erases
+    # an insert was not there before and an erased row was, so all that is said of one row adds up to −1, 0 or 1
+    pieces = [rows for change in changes for rows in (change.inserts, change.erases)]
+    sizes = [len(rows[0]) for rows in pieces]
+    signs = np.repeat(np.tile(np.array([1, -1], np.int64), len(changes)), sizes)
+    rows, net = net_rows([np.concatenate([piece[column] for piece in pieces]) for column in order], signs)
+    return list(rows[:, net > 0]), list(rows[:, net < 0])
