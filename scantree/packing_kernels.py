@@ -1,6 +1,6 @@
 """Compiled passes of sorting by packed rows: one over rows on their way into numbers, one back. None raises.
 
-Rows are a matrix of columns × rows. A packed row holds its columns' distances from their least values, the first column in the highest bits.
+Rows are a matrix of columns × rows. A packed row holds its columns' distances from their least values, the first in the highest bits.
 """
 
 from __future__ import annotations

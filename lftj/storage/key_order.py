@@ -1,8 +1,8 @@
 """Key orders that are brought forward when someone reads them, not before.
 
-Rules look things up in one key order or another depending on what changed, so at most commits some orders of a relation are not read. Such
-an order waits: it remembers the tree it comes from and the changes since. What waits is applied at once, sorted once, and so costs less than
-it would have commit by commit; and it is never much (`WAITING`), so that no reader pays for a long past.
+Which key orders a commit reads depends on what changed, so at most commits some orders of a relation are not read. Such an order waits: it
+remembers the tree it comes from and the changes since. What waits is sorted and applied at once, which costs less than commit by commit; and
+it is never much (`WAITING`), so that no reader pays for a long past.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ class WaitingOrder:
         while isinstance(at, WaitingOrder):
             if at._tree is not None:
                 return at._tree, changes
-            assert at._before is not None and at._change is not None
+            assert at._before is not None
+            assert at._change is not None
             changes.append(at._change)
             at = at._before
         return at, changes

@@ -1,7 +1,7 @@
 """One version of one relation: the same rows in as many key orders as the rules ask for.
 
 A key order is a permutation of the columns; its tree holds the rows with their columns permuted. The identity is always there; the others
-are built when first asked for, kept, and brought forward when asked for again (`key_order`), so that a commit of a few rows never costs O(n).
+are built when first asked for, kept, and brought forward when next asked for (`key_order`), so a commit of a few rows never costs O(n).
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from scantree.rows import (
     intersection,
     is_sorted_distinct,
     locate,
+    net_rows,
     sort_and_count,
     sort_order,
     sort_rows,
@@ -75,6 +76,10 @@ def test_counting_agrees_with_counter(case: tuple[int, Rows], data: st.DataObjec
         expected[row] += times
     columns, sums = sort_and_count(columns_of(rows, width), np.array(counts, dtype=np.int64))
     assert list(zip(rows_of(columns), sums.tolist(), strict=True)) == sorted(expected.items())
+    if rows:
+        matrix, sums = net_rows(columns_of(rows, width), np.array(counts, dtype=np.int64))
+        assert list(zip(rows_of(list(matrix)), sums.tolist(), strict=True)) == sorted(item for item in expected.items() if item[1])
+        assert matrix.flags.c_contiguous
 
 
 @given(two_sides())

@@ -1,0 +1,106 @@
+"""Key orders that wait: the same rows as those brought forward at every change, read late, early or never."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lftj.program.normal_form import RelationSchema
+from lftj.storage import key_order
+from lftj.storage.delta import Delta
+from lftj.storage.key_order import WaitingOrder
+from lftj.storage.relation import RelationVersion
+from lftj.types import INT
+from scantree.tree import Arena, Tree
+
+PAIR = RelationSchema("r", (("a", INT), ("b", INT)))
+BACK = (1, 0)
+ARENA = Arena()
+row = st.tuples(st.integers(0, 5), st.integers(0, 5))
+
+
+def columns(of) -> list[np.ndarray]:
+    return list(np.array(sorted(of), dtype=np.int64).reshape(-1, 2).T.copy())
+
+
+def rows(tree: Tree) -> list[tuple[int, ...]]:
+    return list(zip(*(column.tolist() for column in tree.columns()), strict=True))
+
+
+def backwards(of) -> list[tuple[int, int]]:
+    return sorted((b, a) for a, b in of)
+
+
+def version_of(of) -> RelationVersion:
+    version = RelationVersion.build(PAIR, ARENA, columns(of))
+    version.tree(BACK)
+    return version
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.sets(row, min_size=8), st.lists(st.tuples(st.sets(row), st.sets(row)), min_size=1, max_size=8), st.data())
+def test_every_version_has_its_rows_in_whatever_sequence_they_are_read(start, steps, data):
+    model = set(start)
+    history = [(version_of(model), set(model))]
+    for wanted, unwanted in steps:
+        new, gone = wanted - model, (unwanted & model) - wanted
+        model = (model | new) - gone
+        history.append((history[-1][0].apply(Delta(columns(new), columns(gone))), set(model)))
+        if data.draw(st.booleans()):
+            version, then = data.draw(st.sampled_from(history))
+            assert rows(version.tree(BACK)) == backwards(then)
+    for version, then in data.draw(st.permutations(history)):
+        assert rows(version.tree(BACK)) == backwards(then)
+
+
+def test_an_order_that_no_one_reads_is_not_brought_forward_but_still_listed(monkeypatch):
+    version = version_of({(i, -i) for i in range(100)})
+    applied = []
+    apply = Tree.apply
+    monkeypatch.setattr(Tree, "apply", lambda self, *given: applied.append(self) or apply(self, *given))
+    for i in range(100, 110):
+        version = version.apply(Delta.insertion(columns({(i, -i)})))
+    assert len(applied) == 10  # the identity alone
+    assert version.orders() == ((0, 1), BACK)
+    assert version.memory() == {(0, 1): 8 * 110 * 2, BACK: 8 * 110 * 2}
+    assert rows(version.tree(BACK)) == backwards({(i, -i) for i in range(110)})
+    assert len(applied) == 11
+    assert version.tree(BACK) is version.tree(BACK)
+
+
+def test_what_waits_is_bounded(monkeypatch):
+    monkeypatch.setattr(key_order, "WAITING", 20)
+    version = version_of({(i, -i) for i in range(100)})
+    most = 0
+    for i in range(100, 150):
+        version = version.apply(Delta.insertion(columns({(i, -i), (i, 1000 + i)})))
+        most = max([most, *(waiting.rows for waiting in version._waiting.values())])
+    assert 10 < most <= 20
+    assert len(version.tree(BACK)) == 200
+
+
+def test_versions_read_after_newer_ones_share_what_they_find():
+    first = version_of({(i, -i) for i in range(100)})
+    second = first.apply(Delta.insertion(columns({(200, 1)})))
+    third = second.apply(Delta.deletion(columns({(200, 1)})))
+    assert rows(third.tree(BACK)) == rows(first.tree(BACK))
+    assert (1, 200) in rows(second.tree(BACK))
+    fourth = second.apply(Delta.insertion(columns({(300, 2)})))
+    assert {(1, 200), (2, 300)} <= set(rows(fourth.tree(BACK)))
+
+
+def test_many_threads_bring_an_order_forward_once():
+    before = version_of({(i, -i) for i in range(1000)})
+    waiting = WaitingOrder(before.tree(BACK), Delta.insertion(columns({(2000, 0)})), BACK)
+    found: list[Tree] = []
+    threads = [threading.Thread(target=lambda: found.append(waiting.tree())) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8
+    assert len(set(map(id, found))) == 1
+    assert waiting.rows == 0
