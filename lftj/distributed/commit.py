@@ -8,7 +8,7 @@ all, and may be tried again from the start.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -20,7 +20,8 @@ from lftj.distributed.entry import Entry, write_entry
 from lftj.distributed.failure import Failure
 from lftj.distributed.manifest import ROWS, Manifest
 from lftj.distributed.outcome import Outcome, Report
-from lftj.distributed.plan import PartPlan
+from lftj.distributed.plan import NEWS_SUFFIX, PartPlan, Rounds
+from lftj.distributed.steps import Move, Step
 from lftj.distributed.transport import RouteTask, route
 from lftj.distributed.worker import PartDone, PartTask, run_stage
 from lftj.errors import DistributedError
@@ -52,44 +53,48 @@ class Routed:
     options: Mapping[str, Any]
 
 
-Step = Delta | Routed
+Staged = Delta | Routed
 
 
 class Commit:
-    """One attempt at a commit. `ran`: per part the stages it had in the commit before."""
+    """One attempt at a commit. `ran`: per part the steps it had in the commit before, and `steps_of` those it has in this one."""
 
     def __init__(self, executor: Executor, before: Manifest, program: Mapping[str, Any], plan: PartPlan, ran: Mapping[int, int]):
         self.executor, self.before, self.program, self.plan = executor, before, program, plan
         self.afresh = before.program.get("rules", []) != program["rules"]
         self.token = uuid4().hex[:16]
         self.version = before.version + 1
-        self.stages_of: dict[int, int] = {}
+        self.steps: list[Step] = []
+        self.steps_of: dict[int, int] = {}
         self.done: list[PartDone] = []
+        self.rounds = 0
         self.new: list[dict[str, list[Entry]]] = [{}]
         self._ran = ran
+        self._changed: dict[int, frozenset[str]] = {}
         self._started = time.perf_counter()
 
-    def carry_out(self, staged: Mapping[str, Sequence[Step]], dictionary: Dictionary) -> Outcome:
+    def carry_out(self, staged: Mapping[str, Sequence[Staged]], dictionary: Dictionary) -> Outcome:
         """Do it all but make it true. Raises what the parts' users did wrong, and DistributedError (E401) when the job failed."""
         for name, steps in staged.items():
             entries = [entry for number, step in enumerate(steps) for entry in self._sent(name, number, step, dictionary)]
             if entries:
                 self.new[0][base_name(name)] = entries
-        changed: dict[int, frozenset[str]] = {}
-        for stage in range(len(self.plan.stages)):
-            touched = self._touched(stage, changed)
-            found = self._stage(stage, sorted(touched))
-            self.new.append({})
-            for done in found:
-                changed[done.part] = done.changed
-                self.stages_of[done.part] = stage + 1
-                for name, entry in done.entries.items():
-                    self.new[stage + 1].setdefault(name, []).append(entry)
-            self.done += found
+        for stage, work in enumerate(self.plan.stages):
+            touched = self._touched(stage)
+            if work.rounds is None:
+                self._step(Step(stage), touched)
+            elif touched:
+                self._in_rounds(stage, work.rounds, touched)
         return self._outcome()
 
+    @property
+    def passing(self) -> set[str]:
+        """The files by which parts told each other what they found in rounds: of no use any more."""
+        news = (entry for done in self.done for name, entry in done.entries.items() if name.endswith(NEWS_SUFFIX))
+        return {piece.file for entry in news for piece in entry.pieces}
+
     # ── rows out ──────────────────────────────────────────────────────────────────────────────────────────────────────
-    def _sent(self, name: str, number: int, step: Step, dictionary: Dictionary) -> list[Entry]:
+    def _sent(self, name: str, number: int, step: Staged, dictionary: Dictionary) -> list[Entry]:
         schema, cuts = self.plan.program.catalog.relation(name), self.plan.cuts(name)
         place = list(self.plan.program.catalog.relations).index(name)
         stem = f"{self.version}-{self.token}-in{place}.{number}"
@@ -104,42 +109,74 @@ class Commit:
         return [write_entry(folder, stem, self.version, schema, step, cuts, self.executor.partitions, dictionary)]
 
     # ── stages ────────────────────────────────────────────────────────────────────────────────────────────────────────
-    def _touched(self, stage: int, changed: Mapping[int, frozenset[str]]) -> set[int]:
+    def _touched(self, stage: int) -> set[int]:
         """The parts that have something to do."""
         parts, work = self.executor.partitions, self.plan.stages[stage]
         if self.afresh:
             # In the first stage all, since base rows are told from new ones there.
-            return {part for part in range(parts) if stage == 0 or work.of(part)}
-        touched = {part for part, names in changed.items() if not names.isdisjoint(work.reads)}
+            return {part for part in range(parts) if stage == 0 or work.rounds or work.of(part)}
+        touched = {part for part, names in self._changed.items() if not names.isdisjoint(work.reads)}
         for feed in self.plan.feeds_of(stage):
-            for entry in self.new[stage].get(feed.relation, ()):
+            for entry in self.new[-1].get(feed.relation, ()):
                 touched |= readers(feed.cut, entry.holding(feed.cut), parts)
         return touched
 
-    def _stage(self, stage: int, parts: Sequence[int]) -> list[PartDone]:
-        before, path = self.before, str(self.executor.path)
-        new = tuple(self.new[: stage + 1])
+    def _in_rounds(self, stage: int, rounds: Rounds, touched: set[int]) -> None:
+        """Rounds until no part has news for another. Something lost below, anywhere, and all begin anew."""
+        found = self._step(Step(stage, Move.ANEW if self.afresh else Move.BEGIN), touched)
+        if any(done.shrank for done in found):
+            touched = set(range(self.executor.partitions))
+            self.new[-1] = {}  # what some parts found already may not be
+            found = self._step(Step(stage, Move.ANEW), touched)
+        self.rounds += 1
+        while told := {part for done in found for part in self._told(done, rounds)}:
+            touched = touched | told
+            found = self._step(Step(stage, Move.ROUND), told)
+            self.rounds += 1
+        self._step(Step(stage, Move.TELL), touched)
+
+    def _told(self, done: PartDone, rounds: Rounds) -> set[int]:
+        """The parts for which another one has news."""
+        parts = set[int]()
+        for relation, cuts in rounds.cuts.items():
+            entry = done.entries.get(relation + NEWS_SUFFIX)
+            if entry is not None:
+                parts |= {part for cut in cuts for part in readers(cut, entry.holding(cut), self.executor.partitions)}
+        return parts - {done.part}
+
+    def _step(self, step: Step, parts: set[int]) -> list[PartDone]:
+        """Have these parts do a step, and gather what they wrote."""
+        self.steps.append(step)
         tasks = [
             PartTask(
-                path=path,
+                path=str(self.executor.path),
                 part=part,
                 parts=self.executor.partitions,
                 program=self.program,
-                base=(before.token, before.version),
+                base=(self.before.token, self.before.version),
                 ran=self._ran.get(part),
                 token=self.token,
                 version=self.version,
-                stage=stage,
-                new=new,
+                steps=tuple(self.steps),
+                new=tuple(self.new),
                 afresh=self.afresh,
             )
-            for part in parts
+            for part in sorted(parts)
         ]
-        return _checked(guarded(lambda: list(self.executor.map(run_stage, tasks))))
+        found: list[PartDone] = _checked(guarded(lambda: list(self.executor.map(run_stage, tasks))))
+        self.new.append({})
+        for done in found:
+            self._changed[done.part] = done.changed
+            self.steps_of[done.part] = len(self.steps)
+            for name, entry in done.entries.items():
+                self.new[-1].setdefault(name, []).append(entry)
+        self.done += found
+        return found
 
     # ── what it came to ───────────────────────────────────────────────────────────────────────────────────────────────
     def _outcome(self) -> Outcome:
         report = Report.of(self.version, self.done, self.new, time.perf_counter() - self._started)
+        report.rounds = self.rounds
         outcome = Outcome(self.before, self.plan, self.afresh, self.afresh, report=report)
         counts = dict(self.before.counts)
         if self.afresh:
@@ -156,7 +193,7 @@ class Commit:
                 counts[name] = counts.get(name, 0) + came - went
                 outcome.happened = True
         for entries in self.new[1:]:
-            for name, written in entries.items():
+            for name, written in _lasting(entries):
                 outcome.changes.setdefault(name, []).extend((entry, None) for entry in written)
         if outcome.happened:
             outcome.manifest = self._manifest(counts)
@@ -172,7 +209,7 @@ class Commit:
             base = {base_name(name) for name in self.plan.program.catalog.relations}
             log, tokens = {name: entries for name, entries in log.items() if name in base}, {}
         for entries in self.new:
-            for name, written in entries.items():
+            for name, written in _lasting(entries):
                 log.setdefault(name, []).extend(written)
         return replace(
             before,
@@ -183,6 +220,11 @@ class Commit:
             counts=counts,
             tokens=tokens | {self.version: self.token},
         )
+
+
+def _lasting(entries: Mapping[str, list[Entry]]) -> Iterator[tuple[str, list[Entry]]]:
+    """What belongs to the version: all but what parts told each other in rounds."""
+    return ((name, written) for name, written in entries.items() if not name.endswith(NEWS_SUFFIX))
 
 
 def _checked(found: Sequence[Any]) -> list[Any]:

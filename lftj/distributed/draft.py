@@ -11,7 +11,7 @@ import numpy as np
 
 from lftj import frames
 from lftj.dictionary import Dictionary
-from lftj.distributed.commit import Routed, Step
+from lftj.distributed.commit import Routed, Staged
 from lftj.errors import DeclarationError, DistributedError, ParseError, TransactionError
 from lftj.handles import RuleHandle
 from lftj.program.normal_form import RelationSchema
@@ -37,7 +37,7 @@ class DistributedDraft:
     def __init__(self, program: Program, views: frozenset[str], executor: Any):
         self.program, self.views = program, views
         self.dictionary = Dictionary()
-        self.staged: dict[str, list[Step]] = {}
+        self.staged: dict[str, list[Staged]] = {}
         self._executor = executor
 
     # ── rows ──────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -8,7 +8,7 @@ from typing import Any
 
 from lftj import errors
 
-_LOCAL = re.compile(r"@(?:\d+|all|one)(?:#base)?(?=[`'])")
+_LOCAL = re.compile(r"(?:@(?:\d+|all|one)(?:#base)?|~)(?=[`'])")
 
 
 @dataclass(frozen=True)

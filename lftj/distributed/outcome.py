@@ -14,7 +14,8 @@ from lftj.distributed.worker import PartDone
 @dataclass
 class Report:
     """Counters of one commit: parts that ran, tasks, how many had to bring their part forward or build it, rows and bytes written for
-    other parts, rows read, kernel steps (the sum, and the part with most), seconds of all tasks and of the whole."""
+    other parts, rows read, kernel steps (the sum, and the part with most), rounds of recursive strata, seconds of all tasks and of the
+    whole."""
 
     version: int
     parts: int = 0
@@ -26,6 +27,7 @@ class Report:
     read: int = 0
     steps: int = 0
     most_steps: int = 0
+    rounds: int = 0
     task_seconds: float = 0.0
     seconds: float = 0.0
 

@@ -1,4 +1,4 @@
-"""One part: its share of all relations and what its views are maintained with, brought forward commit by commit, stage by stage.
+"""One part: its share of all relations and what its views are maintained with, brought forward commit by commit, step by step.
 
 A part is an lftj database like any other, of local relations, and values in it are never changed: the state before a commit is still there
 when the commit turns out not to happen.
@@ -7,22 +7,24 @@ when the commit turns out not to happen.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from lftj.dictionary import Dictionary
 from lftj.distributed.cuts import ALL
 from lftj.distributed.partials import verbs
-from lftj.distributed.plan import Feed, PartPlan
+from lftj.distributed.plan import NEWS_SUFFIX, Feed, PartPlan, Rounds
+from lftj.distributed.rounds import PartFixpoint, only_grows
+from lftj.distributed.steps import Move, Step
 from lftj.join.context import Bitmap, Context
 from lftj.join.statistics import Statistics
 from lftj.keys import check_key
-from lftj.maintain.refresh import ViewState, refresh
+from lftj.maintain.refresh import ViewState, check_functional, refresh
 from lftj.maintain.rule_state import RelationState
 from lftj.maintain.rule_work import RuleWork
-from lftj.program.normal_form import RelationSchema, StratifiedProgram
+from lftj.program.normal_form import RelationSchema, StratifiedProgram, Stratum
 from lftj.storage.database import BASE_SUFFIX, Database
-from lftj.storage.delta import Delta
+from lftj.storage.delta import Columns, Delta
 from lftj.storage.relation import RelationVersion
 from scantree import Arena
 
@@ -79,19 +81,20 @@ class PartState:
     token: str
     plan: PartPlan
     number: int
+    parts: int
     database: Database
     heads: Mapping[str, ViewState] = field(default_factory=dict)
     statistics: Statistics = field(default_factory=Statistics)
     caches: list[Bitmap] = field(default_factory=list)
 
     @staticmethod
-    def loaded(plan: PartPlan, number: int, host: Host, rows: Rows, commit: str) -> PartState:
+    def loaded(plan: PartPlan, number: int, parts: int, host: Host, rows: Rows, commit: str) -> PartState:
         """Relations as their entries say; `commit` is a name for the sum of these entries."""
         relations = {name: host.empty(schema) for name, schema in plan.local.items()}
         for feed in plan.feeds:
             name = feed.schema.name
             relations[name] = host.moved(feed, relations[name], commit, rows)[0]
-        return PartState("", plan, number, Database(relations))
+        return PartState("", plan, number, parts, Database(relations))
 
     def carried(self, plan: PartPlan, host: Host) -> PartState | None:
         """This state under a plan that has more relations but the same rules; None when it has not."""
@@ -106,9 +109,10 @@ class PartState:
 
 @dataclass
 class Advance:
-    """A commit on its way through one part: the state before, the state now, what changed so far, and the first stage not done.
+    """A commit on its way through one part: the state before, the state now, what changed so far, and how many steps are done.
 
-    `net`: the change of base rows, by relation.
+    `net`: the change of base rows, by relation. `news`: what the last round found that other parts need. `shrank`: whether rounds cannot go
+    on from what there was.
     """
 
     before: PartState
@@ -117,29 +121,90 @@ class Advance:
     deltas: dict[str, Delta] = field(default_factory=dict)
     net: dict[str, Delta] = field(default_factory=dict)
     works: list[RuleWork] = field(default_factory=list)
-    stage: int = 0
+    news: dict[str, Delta] = field(default_factory=dict)
+    shrank: bool = False
+    steps: int = 0
 
     @staticmethod
     def begin(state: PartState, token: str) -> Advance:
         """Nothing done yet."""
         return Advance(state, state, token)
 
-    def take(self, rows: Rows, stages: int, host: Host) -> None:
-        """Do the next `stages` stages at once. Raises what a commit raises; then this is of no use any more."""
+    def take(self, step: Step, rows: Rows, host: Host) -> None:
+        """Do the next step. Raises what a commit raises; then this is of no use any more."""
+        plan, stage = self.before.plan, self.before.plan.stages[step.stage]
+        if step.opens:
+            self._read([feed for feed in plan.feeds_of(step.stage) if not feed.standing], rows, host)
+        if step.move is Move.WHOLE:
+            self._refresh(stage.of(self.before.number), host)
+        elif stage.rounds is not None:
+            self._round(stage.rounds, step.move, rows, host)
+        self.steps += 1
+
+    def catch_up(self, rows: Rows, host: Host) -> None:
+        """Do a commit, or several, that happened: what was derived in rounds is read."""
+        plan = self.before.plan
+        self._read(plan.feeds, rows, host)
+        self._refresh(tuple(stratum for stage in plan.stages for stratum in stage.of(self.before.number)), host)
+
+    # ── stages ────────────────────────────────────────────────────────────────────────────────────────────────────────
+    def _refresh(self, strata: tuple[Stratum, ...], host: Host) -> None:
         plan, context = self.before.plan, _context(self.now, host)
-        updates: dict[str, RelationVersion] = {}
-        for feed in plan.feeds:
-            if self.stage <= feed.stage < self.stage + stages:
-                updates |= self._fed(feed, rows, host)
-        strata = tuple(s for stage in plan.stages[self.stage : self.stage + stages] for s in stage.of(self.before.number))
-        database = self.now.database.replace(updates)
         new = frozenset[str]() if self.before.token else frozenset(name for stratum in strata for name in stratum.relations)
         program = StratifiedProgram(dict(plan.local), strata)
-        done = refresh(program, self.before.database, database, self.deltas, self.now.heads, context, changed_rules=new)
+        done = refresh(program, self.before.database, self.now.database, self.deltas, self.now.heads, context, changed_rules=new)
         self.deltas |= done.deltas
         self.works += done.works
         self.now = replace(self.now, database=done.database, heads=done.states)
-        self.stage += stages
+
+    def _read(self, feeds: Iterable[Feed], rows: Rows, host: Host) -> None:
+        updates: dict[str, RelationVersion] = {}
+        for feed in feeds:
+            updates |= self._fed(feed, rows, host)
+        self.now = replace(self.now, database=self.now.database.replace(updates))
+
+    # ── rounds ────────────────────────────────────────────────────────────────────────────────────────────────────────
+    def _round(self, rounds: Rounds, move: Move, rows: Rows, host: Host) -> None:
+        self.news = {}
+        if move is Move.TELL:
+            self._told(rounds, host)
+            return
+        changed = {name: self.deltas[name] for name in rounds.below & self.deltas.keys()}
+        self.shrank = move is Move.BEGIN and not only_grows(rounds, changed)
+        if self.shrank:
+            return
+        context, state = _context(self.now, host), self.now
+        fixpoint = PartFixpoint(rounds, state.database, context, state.number, state.parts)
+        if move is Move.ANEW:
+            fixpoint.anew()
+        elif move is Move.BEGIN:
+            fixpoint.follow({name: delta.inserts for name, delta in changed.items()})
+        else:
+            fixpoint.follow(self._arrived(rounds, rows))
+        self.now = replace(state, database=state.database.replace(fixpoint.finish()))
+        self.news = fixpoint.news()
+        self.works.append(RuleWork(", ".join(rounds.cuts), "", "rounds", steps=context.work))
+
+    def _arrived(self, rounds: Rounds, rows: Rows) -> dict[str, Columns]:
+        """What other parts found, by the local relations into which it comes."""
+        local = self.before.plan.local
+        return {
+            name: rows(Feed(relation + NEWS_SUFFIX, cut, local[name])).inserts
+            for relation, cuts in rounds.cuts.items()
+            for name, cut in zip(rounds.local(relation), cuts, strict=True)
+        }
+
+    def _told(self, rounds: Rounds, host: Host) -> None:
+        """The net change that all rounds together made; what parts collected is forgotten."""
+        old, new, context = self.before.database, self.now.database, _context(self.now, host)
+        for relation in rounds.cuts:
+            for name in rounds.local(relation):
+                delta = new[name].difference(old[name])
+                check_functional(new[name].schema, new[name], delta, context)
+                if len(delta):
+                    self.deltas[name] = delta
+        collected = {relation + NEWS_SUFFIX: self.before.plan.local[relation + NEWS_SUFFIX] for relation in rounds.cuts}
+        self.now = replace(self.now, database=new.replace({name: host.empty(schema) for name, schema in collected.items()}))
 
     def _fed(self, feed: Feed, rows: Rows, host: Host) -> dict[str, RelationVersion]:
         """The local relation with what is new of what came."""

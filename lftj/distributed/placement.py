@@ -3,21 +3,23 @@
 A rule's atoms that hold the leading variable are read in a cut by that column, each part its own rows; the others are read whole by every
 part (`ALL`). A view whose rules all put their leading variable into one head column lives where it is derived: each row, or group, belongs
 to one part, which needs nobody to know it. Where no column serves, parts derive *shares*, which travel to the home of the row or group and
-are put together there. What cannot be cut at all (recursion that keeps no column, `concat` over everything) is done by the first part.
+are put together there. Recursion that keeps no column goes in rounds (`exchange`). What cannot be cut at all (`concat` over everything)
+is done by the first part.
 
 The choice weighs what has to be read whole, then what has to travel. Independent of it, every answer is the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from itertools import product
 from math import prod
 
 from lftj.distributed.cuts import ALL, ONE
+from lftj.distributed.exchange import exchanged
+from lftj.distributed.leads import Placement, Rule, alone, cut_of, home_columns, lead_at, leading, rules_of
 from lftj.distributed.partials import decomposable
-from lftj.program.normal_form import FunctorRule, NegatedAtom, NormalRule, PositiveAtom, Ref, RelationSchema, StratifiedProgram, Stratum
+from lftj.program.normal_form import FunctorRule, NormalRule, Ref, RelationSchema, StratifiedProgram, Stratum
 
 SHARED_ROWS = 20_000_000
 """Relations of more rows are read whole only where there is no other way."""
@@ -25,25 +27,6 @@ SHARED_ROWS = 20_000_000
 _MANY = 256  # assignments of columns to the relations of a recursive stratum that are looked at
 _WHOLE, _HUGE, _TRAVEL, _SHARES = 10, 10_000, 3, 100  # only the order of these matters
 _ONCE_ONLY = 1_000_000
-
-Rule = NormalRule | FunctorRule
-
-
-@dataclass(frozen=True)
-class Placement:
-    """Where a relation's rows live (`home`, a cut) and by which variable each of its rules is cut (None: by none).
-
-    `shares`: parts derive shares, which travel to the home. `alone`: the first part derives everything.
-    """
-
-    home: int
-    leads: tuple[int | None, ...]
-    shares: bool = False
-
-    @property
-    def alone(self) -> bool:
-        """Whether the first part does it."""
-        return self.home == ONE and not self.shares
 
 
 class Placing:
@@ -57,16 +40,11 @@ class Placing:
             self._stratum(stratum)
 
     def _stratum(self, stratum: Stratum) -> None:
-        columns = self._recursive(stratum) if stratum.recursive else None
+        if stratum.recursive:
+            self.found |= self._recursive(stratum)
+            return
         for name in stratum.relations:
-            schema = self._program.relations[name]
-            rules = rules_of(stratum, name)
-            if not stratum.recursive:
-                self.found[name] = self._plain(schema, rules)
-            elif columns is None:
-                self.found[name] = _alone(rules)
-            else:
-                self.found[name] = Placement(columns[name], tuple(_lead(rule, columns[name]) for rule in rules))
+            self.found[name] = self._plain(self._program.relations[name], rules_of(stratum, name))
 
     # ── one relation ──────────────────────────────────────────────────────────────────────────────────────────────────
     def _plain(self, schema: RelationSchema, rules: list[Rule]) -> Placement:
@@ -74,11 +52,11 @@ class Placing:
         for number, column in enumerate(home_columns(schema)):
             cost = sum(self._cost_at(rule, column, {}) for rule in rules)
             if cost < _ONCE_ONLY:
-                options.append((cost, number, Placement(column, tuple(_lead(rule, column) for rule in rules))))
+                options.append((cost, number, Placement(column, tuple(lead_at(rule, column) for rule in rules))))
         if (shares := self._shares(schema, rules)) is not None:
             options.append(shares)
         # Placements do not compare, but no two options have one number.
-        return min(options)[2] if options else _alone(rules)
+        return min(options)[2] if options else alone(rules)
 
     def _shares(self, schema: RelationSchema, rules: list[Rule]) -> tuple[int, int, Placement] | None:
         """Parts derive shares, each rule cut by the variable that is cheapest for it."""
@@ -104,7 +82,7 @@ class Placing:
         if isinstance(rule, FunctorRule):
             home = self._home(rule.domain, homes)
             return 0 if column < len(rule.types) and home in (None, column) else _ONCE_ONLY
-        lead = _lead(rule, column)
+        lead = lead_at(rule, column)
         return _ONCE_ONLY if lead is None else self._cost(rule, lead, homes)
 
     def _cost(self, rule: NormalRule, lead: int, homes: Mapping[str, int]) -> int:
@@ -121,8 +99,18 @@ class Placing:
         return homes[relation] if relation in homes else self.found[relation].home if relation in self.found else None
 
     # ── recursive strata ──────────────────────────────────────────────────────────────────────────────────────────────
-    def _recursive(self, stratum: Stratum) -> dict[str, int] | None:
-        """A column of each relation that every rule keeps: then each part has a fixpoint of its own."""
+    def _recursive(self, stratum: Stratum) -> dict[str, Placement]:
+        kept = self._kept(stratum)
+        if kept is not None and kept[0] < _HUGE:
+            return kept[1]
+        rounds = exchanged(stratum, self._program, lambda rule, lead: self._cost(rule, lead, {}))
+        options = [found for found in (kept, rounds) if found is not None]
+        if options:
+            return min(options, key=lambda option: option[0])[1]
+        return {name: alone(rules_of(stratum, name)) for name in stratum.relations}
+
+    def _kept(self, stratum: Stratum) -> tuple[int, dict[str, Placement]] | None:
+        """By a column of each relation that every rule keeps: then each part has a fixpoint of its own. With what it costs."""
         options = [home_columns(self._program.relations[name]) for name in stratum.relations]
         if prod(map(len, options)) > _MANY:
             return None
@@ -134,46 +122,17 @@ class Placing:
             cost = sum(self._cost_at(rule, homes[rule.relation], homes) for rule in stratum.rules)
             if cost < _ONCE_ONLY and (best is None or cost < best[0]):
                 best = cost, homes
-        return None if best is None else best[1]
+        if best is None:
+            return None
+        placed = {
+            name: Placement(column, tuple(lead_at(rule, column) for rule in rules_of(stratum, name))) for name, column in best[1].items()
+        }
+        return best[0], placed
 
 
 def _keeps(rule: Rule, homes: Mapping[str, int]) -> bool:
     """Whether the rows that a recursive rule reads of its own stratum lie in the part of the row that it derives."""
     if isinstance(rule, FunctorRule):
         return rule.domain not in homes or homes[rule.domain] == homes[rule.relation]
-    lead = _lead(rule, homes[rule.relation])
+    lead = lead_at(rule, homes[rule.relation])
     return lead is not None and all(atom.args[homes[atom.relation]] == Ref(lead) for atom in rule.atoms if atom.relation in homes)
-
-
-# ── parts of the above ────────────────────────────────────────────────────────────────────────────────────────────────
-def rules_of(stratum: Stratum, name: str) -> list[Rule]:
-    """The rules of one relation of a stratum."""
-    return [rule for rule in stratum.rules if rule.relation == name]
-
-
-def leading(rule: NormalRule) -> Iterator[int]:
-    """The variables that may lead: those of positive atoms."""
-    yield from sorted({argument.variable for atom in rule.atoms for argument in atom.args if isinstance(argument, Ref)})
-
-
-def home_columns(schema: RelationSchema) -> list[int]:
-    """The columns that rows may be cut by: those of the key, so that one part sees all rows of a key, or else all."""
-    return sorted(range(schema.arity) if schema.key is None else schema.key)
-
-
-def cut_of(atom: PositiveAtom | NegatedAtom, lead: int | None, home: int | None) -> int:
-    """The cut in which an atom is read: by a column that holds the leading variable, best the one by which its relation lies."""
-    columns = [column for column, argument in enumerate(atom.args) if lead is not None and argument == Ref(lead)]
-    return home if home in columns and home is not None else columns[0] if columns else ALL
-
-
-def _lead(rule: Rule, column: int) -> int | None:
-    """The variable that a head has in a column, if it may lead."""
-    if isinstance(rule, FunctorRule) or column < 0:
-        return None
-    term = rule.head[column]
-    return term.variable if isinstance(term, Ref) and term.variable in set(leading(rule)) else None
-
-
-def _alone(rules: list[Rule]) -> Placement:
-    return Placement(ONE, tuple(None for _ in rules))

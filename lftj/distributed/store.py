@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -12,7 +12,7 @@ from lftj.distributed.compact import ENTRIES, compacted
 from lftj.distributed.draft import DistributedDraft
 from lftj.distributed.manifest import ROWS, Manifest, PathLock, sweep
 from lftj.distributed.outcome import Outcome, Report
-from lftj.distributed.plan import plan_of
+from lftj.distributed.planner import plan_of
 from lftj.distributed.programs import described, restored
 from lftj.errors import DistributedError
 from lftj.program.program import Program
@@ -58,7 +58,8 @@ class Store:
             outcome.manifest.store(self.executor.path)
         self.manifest, self.plan, self.program, self.views = outcome.manifest, plan, draft.program, draft.views
         if outcome.happened:
-            self._ran = commit.stages_of
+            self._ran = commit.steps_of
+        self._remove(commit.passing)
         if outcome.report is not None:
             self.reports.append(outcome.report)
         if any(len(entries) > ENTRIES for entries in self.manifest.log.values()):
@@ -79,9 +80,12 @@ class Store:
             return
         manifest.store(self.executor.path)
         self.manifest = manifest
-        for file in self._superfluous:
-            (self.executor.path / ROWS / file).unlink(missing_ok=True)
+        self._remove(self._superfluous)
         self._superfluous = before.files() - manifest.files()
+
+    def _remove(self, files: Iterable[str]) -> None:
+        for file in files:
+            (self.executor.path / ROWS / file).unlink(missing_ok=True)
 
     def draft(self) -> DistributedDraft:
         """An empty one on the present version."""

@@ -11,7 +11,8 @@ import numpy as np
 from lftj.dictionary import Dictionary
 from lftj.distributed.entry import write_entry
 from lftj.distributed.manifest import ROWS
-from lftj.distributed.plan import plan_of
+from lftj.distributed.planner import plan_of
+from lftj.distributed.steps import Step
 from lftj.distributed.worker import PartTask, forget, run_stage
 from lftj.storage.database import BASE_SUFFIX
 from lftj.storage.delta import Delta
@@ -31,5 +32,5 @@ def warm() -> None:
             entry = write_entry(Path(folder) / ROWS, f"{version}", version, schema, delta, (0,), 1, dictionary)
             new = ({"e" + BASE_SUFFIX: [entry]},)
             base = ("" if version == 1 else "1", version - 1)
-            run_stage(PartTask(folder, 0, 1, program, base, 1, f"{version}", version, 0, new, version == 1))
+            run_stage(PartTask(folder, 0, 1, program, base, 1, f"{version}", version, (Step(0),), new, version == 1))
     forget()

@@ -20,8 +20,10 @@ from lftj.distributed.entry import Entry, read_entries, write_entry
 from lftj.distributed.failure import Failure, told
 from lftj.distributed.manifest import ROWS, Manifest
 from lftj.distributed.part import Advance, Host, PartState, Rows
-from lftj.distributed.plan import Feed, Output, PartPlan, plan_of
+from lftj.distributed.plan import NEWS_SUFFIX, Feed, Output, PartPlan, Rounds
+from lftj.distributed.planner import plan_of
 from lftj.distributed.programs import digest
+from lftj.distributed.steps import Step
 from lftj.errors import DistributedError, LftjError
 from lftj.maintain.rule_work import RuleWork
 from lftj.program.normal_form import RelationSchema
@@ -37,10 +39,10 @@ Log = Mapping[str, Sequence[Entry]]
 
 @dataclass(frozen=True)
 class PartTask:
-    """One stage of one commit in one part.
+    """The last of these steps of one commit, in one part.
 
-    `base`: token and version of the commit before; `ran`: how many stages that one had here, None when the driver does not know.
-    `new`: what this commit brings, per stage up to this one. `afresh`: the program is another one, so everything is derived anew.
+    `base`: token and version of the commit before; `ran`: how many steps that one had here, None when the driver does not know.
+    `new`: what this commit brings, per step. `afresh`: the program is another one, so everything is derived anew.
     """
 
     path: str
@@ -51,7 +53,7 @@ class PartTask:
     ran: int | None
     token: str
     version: int
-    stage: int
+    steps: tuple[Step, ...]
     new: tuple[Log, ...]
     afresh: bool = False
 
@@ -59,13 +61,15 @@ class PartTask:
 @dataclass
 class PartDone:
     """What a task did: the entries it wrote; inserted and erased base rows, with the entry of those that are not what was asked for;
-    the local relations that changed so far; and how it came by its part: `kept`, `behind` (brought forward) or `built`."""
+    the local relations that changed so far; whether something was lost so that rounds have to begin anew; and how it came by its part:
+    `kept`, `behind` (brought forward) or `built`."""
 
     part: int
     entries: dict[str, Entry] = field(default_factory=dict)
     net: dict[str, tuple[int, int, Entry | None]] = field(default_factory=dict)
     rows: dict[str, tuple[int, int]] = field(default_factory=dict)
     changed: frozenset[str] = frozenset()
+    shrank: bool = False
     works: list[RuleWork] = field(default_factory=list)
     origin: str = "kept"
     read: int = 0
@@ -128,16 +132,17 @@ class _Run:
     def stage(self) -> PartDone:
         task, done = self.task, self.done
         advance = self._advance()
-        before = len(advance.works) if advance.stage else 0
-        while advance.stage <= task.stage:
-            advance.take(self._rows(task.new[advance.stage]), 1, self.host)
+        before, step = len(advance.works), task.steps[-1]
+        while advance.steps < len(task.steps):
+            advance.take(task.steps[advance.steps], self._rows(task.new[advance.steps]), self.host)
         self.worker.parts[self.key].advance = advance
-        done.works = advance.works[before:]
+        done.works, done.shrank = advance.works[before:], advance.shrank
         done.changed = frozenset(advance.deltas)
         for number, output in enumerate(self.plan.outputs):
-            if output.stage == task.stage and output.local in advance.deltas:
+            if step.closes and output.stage == step.stage and output.local in advance.deltas:
                 self._write(number, output, advance.deltas[output.local])
-        if task.stage == 0:
+        self._tell(self.plan.stages[step.stage].rounds, advance.news)
+        if len(task.steps) == 1:
             self._net(advance.net)
         return done
 
@@ -155,7 +160,7 @@ class _Run:
         kept = self.worker.parts.get(self.key)
         if kept is not None and kept.advance is not None and kept.advance.token == self.task.token:
             advance, kept.advance = kept.advance, None  # if it fails now, it has not been
-            return advance if advance.stage <= self.task.stage else Advance.begin(advance.before, self.task.token)
+            return advance if advance.steps < len(self.task.steps) else Advance.begin(advance.before, self.task.token)
         state = self._base(kept)
         self.worker.parts[self.key] = _Kept(state)
         return Advance.begin(state, self.task.token)
@@ -165,7 +170,7 @@ class _Run:
         if self.task.afresh:
             self.done.origin = "built"
             log = {name: entries for name, entries in self._manifest().log.items() if name.endswith(BASE_SUFFIX)}
-            return PartState.loaded(self.plan, self.task.part, self.host, self._rows(log), f"{self.task.path} under {self.task.token}")
+            return self._loaded(log, f"{self.task.path} under {self.task.token}")
         state = None if kept is None else kept.state
         if kept is not None and kept.advance is not None and self._became_true(kept.advance):
             state = kept.advance.finished()
@@ -176,22 +181,25 @@ class _Run:
 
     def _became_true(self, advance: Advance) -> bool:
         ran = self.task.ran
-        return advance.token == self.task.base[0] and ran is not None and advance.stage >= ran
+        return advance.token == self.task.base[0] and ran is not None and advance.steps >= ran
 
     def _built(self, manifest: Manifest, state: PartState | None) -> PartState:
         """The part at the base version: from one that is behind, or from nothing."""
-        token, stages = self.task.base[0], len(self.plan.stages)
+        token = self.task.base[0]
         version = None if state is None else manifest.version_of(state.token)
         if state is None or version is None:
             self.done.origin = "built"
-            state = PartState.loaded(self.plan, self.task.part, self.host, self._rows(manifest.log), f"{self.task.path} at {token}")
+            state = self._loaded(manifest.log, f"{self.task.path} at {token}")
             later: Log = {}
         else:
             self.done.origin = "behind"
             later = {name: [entry for entry in entries if entry.version > version] for name, entries in manifest.log.items()}
         advance = Advance.begin(state, token)
-        advance.take(self._rows(later), stages, self.host)
+        advance.catch_up(self._rows(later), self.host)
         return advance.finished()
+
+    def _loaded(self, log: Log, name: str) -> PartState:
+        return PartState.loaded(self.plan, self.task.part, self.task.parts, self.host, self._rows(log), name)
 
     def _manifest(self) -> Manifest:
         manifest = Manifest.load(Path(self.task.path)) or Manifest(self.task.parts)
@@ -212,9 +220,17 @@ class _Run:
 
     def _write(self, number: int, output: Output, delta: Delta) -> None:
         if output.shares:
-            delta = Delta(*(_numbered(rows, self.task.part) for rows in (delta.inserts, delta.erases)))
+            # With the number of the part in front; the column that a relation without columns is stored with goes.
+            inserts, erases = ([np.full(len(rows[0]), self.task.part, np.int64), *rows] for rows in (delta.inserts, delta.erases))
+            delta = Delta(inserts, erases)
         self.done.entries[output.relation] = self._entry(f"{number}", output.schema, delta, output.cuts)
         self.done.rows[output.relation] = delta.inserted, delta.erased
+
+    def _tell(self, rounds: Rounds | None, news: Mapping[str, Delta]) -> None:
+        """What other parts have to hold, in all cuts. It is read in the next round, and part of no version."""
+        for number, (relation, delta) in enumerate(news.items()):
+            name, cuts = relation + NEWS_SUFFIX, () if rounds is None else rounds.cuts[relation]
+            self.done.entries[name] = self._entry(f"news{number}.{len(self.task.steps)}", self.plan.local[name], delta, cuts)
 
     def _entry(self, name: str, schema: RelationSchema, delta: Delta, cuts: Sequence[int]) -> Entry:
         task = self.task
@@ -231,8 +247,3 @@ class _Run:
             schema = self.plan.program.catalog.relation(name)
             entry = None if exact else self._entry(f"net{number}", schema, delta, (home,))
             self.done.net[name] = delta.inserted, delta.erased, entry
-
-
-def _numbered(rows: list[np.ndarray], part: int) -> list[np.ndarray]:
-    """Rows with the number of their part in front; the column that a relation without columns is stored with goes."""
-    return [np.full(len(rows[0]), part, np.int64), *rows]

@@ -54,14 +54,15 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
         return rows
 
     def go_on(self, rows: Relations, inserted: Mapping[str, Columns]) -> None:
-        """Begin with the rows of a fixpoint, after which rows were `inserted` below that are in `relations` already."""
+        """Begin with the rows of a fixpoint, after which rows were `inserted` below, where they are already, or into the stratum."""
         self.totals = {name: rows[name] for name in self.schemas}
         self.rows = {name: self._table(name) for name in self.schemas}
-        for name in filter(lambda name: base_name(name) in inserted, self.schemas):
-            self.rows[name].add_columns(inserted[base_name(name)])
+        for name in self.schemas:
+            for source in inserted.keys() & {name, base_name(name)}:
+                self.rows[name].add_columns(inserted[source])
         for rule in self.rules:
             for number, atom in enumerate(rule.atoms):
-                if atom.relation in inserted:
+                if atom.relation in inserted and atom.relation not in self.schemas:
                     changed = PositiveAtom(delta_name(atom.relation), atom.args)
                     one = replace(rule, atoms=(*rule.atoms[:number], changed, *rule.atoms[number + 1 :]))
                     new = self._loose(self.lower[atom.relation].schema, inserted[atom.relation])

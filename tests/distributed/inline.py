@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +48,7 @@ class InlineExecutor:
         """`frame`: a list of partitions, each a list of record batches."""
         return [task(iter(partition), argument) for partition in frame]
 
-    def frame(self, task: Callable[..., Any], payloads: list[Any], schema: Any) -> list[Any]:
+    def frame(self, task: Callable[..., Any], payloads: Sequence[Any], schema: Any) -> list[Any]:
         """The rows of all payloads."""
         return [row for payload in payloads for batch in task(payload) for row in batch.to_pylist()]
 

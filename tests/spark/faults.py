@@ -11,21 +11,23 @@ from typing import Any
 
 import lftj
 from lftj.distributed import manifest, worker
+from lftj.distributed.steps import Move
 
 
 @dataclass(frozen=True)
 class Faulty:
-    """A task of `run_stage` with a fault that happens so many times in all, in any part or one; each leaves a file behind."""
+    """A task of `run_stage` with a fault that happens so many times in all, in any part or one, at any move or one; each leaves a file."""
 
     task: worker.PartTask
     marker: str
     fault: str
     times: int
     part: int | None = None
+    move: Move | None = None
 
     def due(self) -> bool:
         """Whether it is to happen now; counted when asked."""
-        if self.part is not None and self.task.part != self.part:
+        if self.part not in (None, self.task.part) or self.move not in (None, self.task.steps[-1].move):
             return False
         for number in range(self.times):
             try:

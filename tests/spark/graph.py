@@ -23,8 +23,11 @@ sink(y) :- reach(_, y), !e(y, _).
 .decl two(x: number, z: number)
 two(x, z) :- e(x, y), e(y, z).
 two(y, y) :- sink(y).
+.decl linked(x: number, y: number)
+linked(x, y) :- e(x, y), x > 25.
+linked(x, z) :- linked(x, y), linked(y, z).
 """
-VIEWS = ("e", "tri", "total", "reach", "sink", "two")
+VIEWS = ("e", "tri", "total", "reach", "sink", "two", "linked")
 
 
 def edges(count: int = 150, nodes: int = 40) -> list[Edge]:

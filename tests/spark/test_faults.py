@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import lftj
+from lftj.distributed.steps import Move
 from tests.spark import faults
 from tests.spark.graph import edges, expected, made, open_path, rows_of
 
@@ -24,11 +25,15 @@ def workspace(spark: Any, tmp_path: Path) -> Any:
         yield workspace
 
 
-def arm(workspace: lftj.DistributedWorkspace, marker: Path, fault: str, times: int, part: int | None = None) -> None:
+def arm(
+    workspace: lftj.DistributedWorkspace, marker: Path, fault: str, times: int, part: int | None = None, move: Move | None = None
+) -> None:
     """From now on tasks of the workspace meet a fault, this many times in all."""
     executor: Any = workspace._store.executor
     plain = type(executor).map
-    executor.map = lambda task, payloads: plain(executor, faults.run, [faults.Faulty(p, str(marker), fault, times, part) for p in payloads])
+    executor.map = lambda task, payloads: plain(
+        executor, faults.run, [faults.Faulty(payload, str(marker), fault, times, part, move) for payload in payloads]
+    )
 
 
 @pytest.mark.parametrize("fault", ["kill in the middle", "exit after"])
@@ -49,6 +54,28 @@ def test_a_worker_that_dies_in_a_commit(workspace: lftj.DistributedWorkspace, tm
     assert len(list(tmp_path.glob("marker*"))) == 1
     assert tx.inserted("e") == len(NEW)
     assert rows_of(workspace) == expected([*edges()[1:], *NEW])
+
+
+@pytest.mark.parametrize("move", [Move.ANEW, Move.ROUND, Move.TELL])
+def test_a_worker_that_dies_in_a_round(workspace: lftj.DistributedWorkspace, tmp_path: Path, move: Move) -> None:
+    made(workspace, edges())
+    arm(workspace, tmp_path / "marker", "kill in the middle", 1, move=move)
+    with workspace.transaction() as tx:
+        tx.insert("e", [(30, 99), (99, 28)])
+        tx.delete("e", edges()[-1:])
+    assert len(list(tmp_path.glob("marker*"))) == 1
+    assert workspace.profile(last=1)["rounds"].iloc[0] > 1
+    assert rows_of(workspace) == expected([*edges()[:-1], (30, 99), (99, 28)])
+
+
+def test_rounds_that_fail_have_not_been(workspace: lftj.DistributedWorkspace, tmp_path: Path) -> None:
+    made(workspace, edges())
+    arm(workspace, tmp_path / "marker", "raise after", 3, part=1, move=Move.ROUND)
+    with pytest.raises(lftj.DistributedError, match="the job failed: RuntimeError: a fault"):
+        workspace.load("e", [(30, 99), (99, 28)])
+    assert rows_of(workspace) == expected(edges())
+    workspace.load("e", [(31, 99), (99, 28)])
+    assert rows_of(workspace) == expected([*edges(), (31, 99), (99, 28)])
 
 
 def test_a_task_that_fails_twice_is_done_at_last(workspace: lftj.DistributedWorkspace, tmp_path: Path) -> None:

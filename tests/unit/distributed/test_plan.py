@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lftj.distributed.cuts import ALL, ONE
-from lftj.distributed.plan import PartPlan, plan_of
+from lftj.distributed.plan import PartPlan
+from lftj.distributed.planner import plan_of
 from lftj.distributed.programs import described, digest, restored
 from lftj.program.listing import list_rule
 from lftj.program.program import Program
@@ -57,10 +58,37 @@ def test_recursion_that_keeps_a_column_stays_in_its_part() -> None:
     text = EDGE + ".decl r(x: number, y: number)\nr(x, y) :- e(x, y).\nr(x, z) :- {}."
     assert rules(plan(text.format("r(x, y), e(y, z)")))[0][1] == "r@0(x, z) :- r@0(x, y), e@all(y, z)."
     assert rules(plan(text.format("e(x, y), r(y, z)")))[0][1] == "r@1(x, z) :- e@all(x, y), r@1(y, z)."
-    alone = plan(text.format("r(x, y), r(y, z)"))
-    assert rules(alone)[0][1] == "r@one(x, z) :- r@one(x, y), r@one(y, z)."
-    assert alone.stages[0].of(1) == ()
-    assert len(alone.stages[0].of(0)) == 1
+
+
+def test_recursion_that_keeps_no_column_goes_in_rounds_in_a_stage_of_its_own() -> None:
+    text = EDGE + ".decl r(x: number, y: number)\nr(x, y) :- e(x, y).\nr(x, z) :- r(x, y), r(y, z).\n"
+    made = plan(text + ".decl n(n: number)\nn(count()) :- r(x, x).\n.decl s(y: number)\ns(y) :- r(_, y), !e(y, _).")
+    rounds = made.stages[0].rounds
+    assert rounds is not None
+    assert made.stages[0].strata == ()
+    assert [list_rule(rule) for rule in rounds.rules] == ["r~(x, y) :- e@0(x, y).", "r~(x, z) :- r@1(x, y), r@0(y, z)."]
+    assert rounds.cuts == {"r": (1, 0)}
+    assert rounds.below == {"e@0", "r@1#base"}
+    # what others read in those cuts is there, and does not come again
+    assert "s@1(y) :- r@1(_0, y), !e@0(y, _)." in [rule.replace("s@0", "s@1") for rule in rules(made)[1]]
+    assert [feed.cut for feed in made.feeds if feed.relation == "r" and not feed.standing] == []
+    (out,) = [output for output in made.outputs if output.relation == "r"]
+    assert out.cuts == (1, 0)
+
+
+def test_recursion_over_a_large_relation_goes_in_rounds_sooner_than_reading_it_whole() -> None:
+    text = EDGE + ".decl r(x: number, y: number)\nr(x, y) :- e(x, y).\nr(x, z) :- r(x, y), e(y, z)."
+    assert plan(text, e=10**6).stages[0].rounds is None
+    rounds = plan(text, e=10**9).stages[0].rounds
+    assert rounds is not None
+    assert list_rule(rounds.rules[1]) == "r~(x, z) :- r@1(x, y), e@0(y, z)."
+
+
+def test_least_values_are_never_what_rows_lie_by() -> None:
+    text = EDGE + ".decl d(x: number, n: number)\nd(x, min(0)) :- e(x, _), x < 3.\nd(y, min(n + 1)) :- d(x, n), e(x, y)."
+    rounds = plan(text).stages[0].rounds
+    assert rounds is not None
+    assert rounds.cuts == {"d": (0,)}
 
 
 def test_a_view_read_by_another_column_travels() -> None:

@@ -1,0 +1,39 @@
+"""The steps of a commit: a stage is one step, or, where its stratum is derived in rounds, several. Parts do a step at the same time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Move(Enum):
+    """What a part does in a step."""
+
+    WHOLE = "whole"
+    """The stage, which needs nobody."""
+    BEGIN = "begin"
+    """The first round after insertions: what follows in this part from what changed below."""
+    ANEW = "anew"
+    """The first round where something was lost, or nothing is there yet: everything from nothing, in all parts."""
+    ROUND = "round"
+    """A round: what follows from what other parts found in the round before."""
+    TELL = "tell"
+    """The end of rounds: write what changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A move in a stage."""
+
+    stage: int
+    move: Move = Move.WHOLE
+
+    @property
+    def opens(self) -> bool:
+        """Whether rows that other stages sent come in with it."""
+        return self.move in (Move.WHOLE, Move.BEGIN, Move.ANEW)
+
+    @property
+    def closes(self) -> bool:
+        """Whether the stage's changes are written after it."""
+        return self.move in (Move.WHOLE, Move.TELL)
