@@ -73,13 +73,18 @@ class Desk:
     def load(self, last: datetime.date) -> Commit:
         """Register the rules and load everything known in the evening of `last`, in one transaction."""
         started = time.perf_counter()
+        tx, report = self.fill(last, RULES.read_text(encoding="utf-8"))
+        return self._committed(tx, report, started)
+
+    def fill(self, last: datetime.date, program: str) -> tuple[Any, feed.Report]:
+        """As `load`, with another program that declares what is reported; the transaction, which is over, and what it brought."""
         with self.workspace.transaction() as tx:
-            tx.add_rules(RULES.read_text(encoding="utf-8"))
+            tx.add_rules(program)
             for relation, name in (("plane", "planes"), ("airline", "airlines"), ("airport", "airports")):
                 tx.insert(relation, feed.table(name))
             report = feed.past(last)
             _apply(tx, report)
-        return self._committed(tx, report, started)
+        return tx, report
 
     def commit(self, day: datetime.date) -> Commit:
         """Commit what `day` brings, as one transaction."""

@@ -1,8 +1,8 @@
 """Key orders that are brought forward when someone reads them, not before.
 
-Which key orders a commit reads depends on what changed, so at most commits some orders of a relation are not read. Such an order waits: it
-remembers the tree it comes from and the changes since. What waits is sorted and applied at once, which costs less than commit by commit; and
-it is never much (`WAITING`), so that no reader pays for a long past.
+Which key orders a commit reads depends on what changed, so at most commits some orders of a relation are not read. Such an order waits:
+it remembers the tree it comes from and the changes since. What waits is sorted and applied at once, which costs less than commit by commit;
+and it is never much (`WAITING`), so that no reader pays for a long past.
 """
 
 from __future__ import annotations
