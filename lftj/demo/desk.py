@@ -70,19 +70,19 @@ class Desk:
     workspace: Any = field(default_factory=lambda: lftj.connect())
     figures: list[DayFigure] = field(default_factory=list)
 
-    def load(self, last: datetime.date) -> Commit:
-        """Register the rules and load everything known in the evening of `last`, in one transaction."""
+    def load(self, last: datetime.date, first: datetime.date | None = None) -> Commit:
+        """Register the rules and load everything known in the evening of `last`, in one transaction; with `first` flights since then."""
         started = time.perf_counter()
-        tx, report = self.fill(last, RULES.read_text(encoding="utf-8"))
+        tx, report = self.fill(last, RULES.read_text(encoding="utf-8"), first)
         return self._committed(tx, report, started)
 
-    def fill(self, last: datetime.date, program: str) -> tuple[Any, feed.Report]:
+    def fill(self, last: datetime.date, program: str, first: datetime.date | None = None) -> tuple[Any, feed.Report]:
         """As `load`, with another program that declares what is reported; the transaction, which is over, and what it brought."""
         with self.workspace.transaction() as tx:
             tx.add_rules(program)
             for relation, name in (("plane", "planes"), ("airline", "airlines"), ("airport", "airports")):
                 tx.insert(relation, feed.table(name))
-            report = feed.past(last)
+            report = feed.past(last, first)
             _apply(tx, report)
         return tx, report
 

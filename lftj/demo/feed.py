@@ -95,9 +95,9 @@ class Report:
     forget: list[tuple[datetime.date]]
 
 
-def past(last: datetime.date) -> Report:
-    """Everything known in the evening of `last`: earlier days as they were settled, `last` as first reported."""
-    settled = _between(None, last - ONE_DAY)
+def past(last: datetime.date, first: datetime.date | None = None) -> Report:
+    """Everything known in the evening of `last`, from the day `first` on if given: earlier days as settled, `last` as first reported."""
+    settled = _between(first, last - ONE_DAY)
     settled = _where(settled, ~_cancelled(settled))
     fresh = _between(last, last)
     flights = pa.concat_tables([settled, fresh])
