@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bench.figure import Report, ResultsDiffer
+from bench.plot import draw
 from bench.registry import NAMES, UnknownFigure, run
 
 WIDTH = 140  # characters of a line that goes to a file
@@ -22,6 +23,7 @@ def _arguments(words: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--only", action="append", default=[], metavar="FIGURE", help="take this figure only; may be repeated")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write name, figures and detail to FILE")
     parser.add_argument("--data", type=Path, metavar="PATH", help="folder with the data sets of bench/README.md")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw what was measured step by step into FILE (.png, .svg)")
     parser.add_argument("--strict", action="store_true", help="exit with 1 when a gate is missed")
     return parser.parse_args(words)
 
@@ -60,6 +62,8 @@ def main(words: list[str] | None = None) -> int:
     show(report, Console(width=None if sys.stdout.isatty() else WIDTH))
     if arguments.json:
         arguments.json.write_text(report.as_json() + "\n", encoding="utf-8")
+    if arguments.plot:
+        draw(report, arguments.plot)
     return 1 if arguments.strict and report.missed() else 0
 
 

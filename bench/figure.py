@@ -59,6 +59,16 @@ def require_equal(what: str, ours: Any, theirs: Any) -> None:
         raise ResultsDiffer(f"{what}: we found {ours}, the peer {theirs}")
 
 
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """Several lines over the same steps, for a picture."""
+
+    title: str
+    along: str
+    unit: str
+    lines: dict[str, list[float]]
+
+
 @dataclass(slots=True)
 class Report:
     """Figures and detail of one benchmark run."""
@@ -68,6 +78,7 @@ class Report:
     bars: dict[str, Bar]
     figures: list[Figure] = field(default_factory=list)
     detail: list[dict[str, Any]] = field(default_factory=list)
+    curves: list[Curves] = field(default_factory=list)
     only: frozenset[str] = frozenset()
     """The figures that are asked for; empty: all of them."""
 
@@ -85,6 +96,10 @@ class Report:
         """Record how a figure came about: sizes, seconds of both sides, counts."""
         self.detail.append(entry)
 
+    def series(self, title: str, along: str, lines: dict[str, list[float]], unit: str) -> None:
+        """Record lines that `--plot` draws into one picture."""
+        self.curves.append(Curves(title, along, unit, lines))
+
     @property
     def full_size(self) -> bool:
         """Whether the bars apply to this run."""
@@ -97,4 +112,5 @@ class Report:
     def as_json(self) -> str:
         """`{"name": …, "figures": {figure: number}, "detail": […]}`."""
         figures = {figure.name: figure.value for figure in self.figures}
-        return json.dumps({"name": self.name, "figures": figures, "detail": [{"size": self.size}, *self.detail]}, indent=2)
+        curves = [{"curves": each.title, "along": each.along, "unit": each.unit, **each.lines} for each in self.curves]
+        return json.dumps({"name": self.name, "figures": figures, "detail": [{"size": self.size}, *self.detail, *curves]}, indent=2)

@@ -23,7 +23,7 @@ from scantree.columns import Columns, as_matrix
 from scantree.diff_kernels import diff
 from scantree.layout import load_fill, make_layout, words_to_change, words_to_load
 from scantree.monoid import COUNT, Aggregate, Monoid
-from scantree.page_kernels import MAX_HEIGHT, PAGE_FAN, PAGE_ROWS, REFERENCES, WORDS_IN_USE, discard
+from scantree.page_kernels import FAN_CAPACITY, LEAF_CAPACITY, MAX_HEIGHT, PAGE_FAN, PAGE_ROWS, REFERENCES, WORDS_IN_USE, discard
 from scantree.read_kernels import look_up, read_edges, read_ranks, read_rows
 from scantree.scan import scan_column, scan_monoid
 from scantree.seek_kernels import END, LARGEST, lower_bound, rank
@@ -121,6 +121,21 @@ class Tree:
             self.arena.require(words_to_change(self.layout, self.height, added.shape[1], removed.shape[1], int(memory[WORDS_IN_USE])))
             root, height = apply_changes(memory, self.layout, self.root, self.height, added, removed)
             return self._published(root, height, rank(memory, root, height, END))
+
+    def without_values(self) -> Tree:
+        """The keys alone, as a tree that shares every page with this one. O(1).
+
+        Whatever is read or changed goes by the key columns; pages that a change makes have no room for values, the others keep theirs.
+        ValueError for a tree with aggregates.
+        """
+        if not self.value_width:
+            return self
+        if self.aggregates:
+            raise ValueError(f"{self!r} keeps aggregates, which its keys alone would not have")
+        capacity, fan = int(self.layout[LEAF_CAPACITY]), int(self.layout[FAN_CAPACITY])
+        like = Tree.empty(self.arena, self.key_width, leaf_capacity=capacity, fan=fan)
+        with self.arena.lock:
+            return Tree(self.arena, like, self.root, self.height, self.count)
 
     # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────────
     def __len__(self) -> int:

@@ -26,13 +26,15 @@ from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, St
 from lftj.recursion.choice import choose
 from lftj.recursion.elastic import Followed, Kept, RowsAlone, follow, stratum_key
 from lftj.recursion.monotone_stratum import follow_monotone
+from lftj.recursion.stratum_state import StratumState
 from lftj.recursion.touched_parts import touched_parts
 from lftj.storage.database import Database, base_name
 from lftj.storage.delta import Delta
-from lftj.storage.relation import RelationVersion, key_and_rest
+from lftj.storage.relation import NONE_KNOWN, RelationVersion, key_and_rest
 from lftj.types import decode_scalar
 from scantree.rows import union
 
+_FOLD = 1e6  # as much as no update needs
 _ALWAYS = 20_000  # kernel steps that an update may take in any case: less than a millisecond
 
 
@@ -110,8 +112,11 @@ class _Refresher:
             changes = self._recursive(stratum)
         else:
             changes = {name: self._relation(self.program.relations[name], stratum.rules) for name in stratum.relations}
+        kept = self.states.get(stratum_key(stratum.relations)) if stratum.recursive else None
         for name, delta in changes.items():
-            version = self.versions[name].apply(delta)
+            # a counted state holds the rows of its views: one set of pages serves both
+            known = kept.relations[name].plain_trees() if isinstance(kept, StratumState) else NONE_KNOWN
+            version = self.versions[name].apply(delta, known)
             check_functional(self.program.relations[name], version, delta, self.context)
             self.versions.update(name, version, delta)
             if len(delta):
@@ -140,7 +145,7 @@ class _Refresher:
         rules = [rule for rule in stratum.rules if isinstance(rule, NormalRule)]
         if any(schema.choice for schema in schemas.values()) or len(rules) < len(stratum.rules):
             return None
-        if not isinstance(kept, RowsAlone) or not self.changed_rules.isdisjoint(stratum.relations):
+        if not self.context.fraction or not isinstance(kept, RowsAlone) or not self.changed_rules.isdisjoint(stratum.relations):
             return None
         deltas = touched_parts(schemas, rules, self.versions, self.context)
         return None if deltas is None else Followed(deltas, kept, "parts")
@@ -155,7 +160,7 @@ class _Refresher:
         before = self.context.work
         strategy = "full"
         if state is not None:
-            allowed = max(_ALWAYS, int(self.context.fraction * sum(rule.work for rule in state.rules)))
+            allowed = max(_ALWAYS, int(min(self.context.fraction, _FOLD) * sum(rule.work for rule in state.rules)))
             try:
                 delta, self.states[schema.name], works = update(schema, state, rules, self.versions, self.context, allowed)
             except (AllowanceSpentError, ValueRangeError):

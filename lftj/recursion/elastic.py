@@ -11,6 +11,7 @@ changes go by before that is tried again.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -20,6 +21,8 @@ from lftj.join.evaluate import Columns
 from lftj.maintain.versions import Versions
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, Stratum
 from lftj.recursion.bootstrap import bootstrap
+from lftj.recursion.decomposable import decompose
+from lftj.recursion.effort import CHANGED, ROW_ALONE, STEP, TOUCHED
 from lftj.recursion.elastic_bootstrap import elastic_bootstrap
 from lftj.recursion.elastic_update import ElasticUpdate
 from lftj.recursion.stratum_state import StratumState
@@ -29,7 +32,9 @@ from lftj.storage.delta import Delta
 ALWAYS = 1_000_000
 """What an update may cost in any case (see `effort`): some milliseconds."""
 _BEYOND = 2  # how much more than it was allowed a given-up update is taken to need
-_MANY = 1000  # changed rows below which an update is always tried
+_NO_LIMIT = 1 << 62
+_MANY = 1000  # changed rows below which no share of a relation is too large
+_WORTH = 2  # how much more than updates may take an update may be expected to take for its state to be built
 
 
 STRATUM = "#stratum "
@@ -41,10 +46,13 @@ class RowsAlone:
     """What is kept of a stratum whose rows were found without counting.
 
     `failures`: updates in a row that were given up before; `patience`: commits to go without another try, twice as many at each failure.
+    `work` and `steps`: what the bootstrap cost (see `effort`), and its kernel steps; 0 when nothing is known.
     """
 
     failures: int = 0
     patience: int = 0
+    work: int = 0
+    steps: int = 0
 
 
 Kept = StratumState | RowsAlone
@@ -73,30 +81,31 @@ def follow(stratum: Stratum, schemas: Mapping[str, RelationSchema], kept: Kept |
     rules = [rule for rule in stratum.rules if isinstance(rule, NormalRule)]
     if any(schema.choice for schema in schemas.values()):
         return _rows_alone(schemas, stratum.rules, versions, context, strategy="choice")
-    if not context.keep or kept is None or not _countable(stratum):
+    if not context.keep or not context.fraction or kept is None or not _countable(stratum):
         return _rows_alone(schemas, stratum.rules, versions, context)
-    changed, share = _changes(stratum, versions)
-    large = changed > _MANY and share > context.fraction
+    change = _changes(stratum, versions)
+    large = change.rows > _MANY and change.share > context.fraction
     if isinstance(kept, StratumState):
-        return _updated_or_not(kept, rules, versions, context, changed, large)
-    if large:
+        return _updated_or_not(kept, rules, versions, context, change, large)
+    if large or (kept.work and change.effort(kept.steps) > max(ALWAYS, _WORTH * context.fraction * kept.work)):
         return _rows_alone(schemas, rules, versions, context, RowsAlone(kept.failures, kept.patience))
-    if kept.patience:
+    if kept.patience and not math.isinf(context.fraction):
         return _rows_alone(schemas, rules, versions, context, RowsAlone(kept.failures, kept.patience - 1))
     return _counted(replace(StratumState.empty(schemas, context.arena), failures=kept.failures), rules, versions, context, "bootstrap")
 
 
 def _updated_or_not(
-    kept: StratumState, rules: list[NormalRule], versions: Versions, context: Context, changed: int, large: bool
+    kept: StratumState, rules: list[NormalRule], versions: Versions, context: Context, change: _Change, large: bool
 ) -> Followed:
-    allowed = max(ALWAYS, int(context.fraction * kept.work))
+    allowed = _NO_LIMIT if math.isinf(context.fraction) else max(ALWAYS, int(context.fraction * kept.work))
     strategy = "forecast"
-    if changed <= _MANY or not (large or kept.expected(changed) > allowed):
+    expected = kept.expected(change.rows)
+    if not large and (change.effort(kept.steps) if expected is None else expected) <= allowed:
         strategy = "fallback"
         try:
-            return _updated(kept, rules, versions, context, allowed, changed)
+            return _updated(kept, rules, versions, context, allowed, change.rows)
         except AllowanceSpentError:
-            kept = kept.experienced(_BEYOND * allowed, changed)
+            kept = kept.experienced(_BEYOND * allowed, change.rows)
         except (ValueRangeError, OverflowError):
             # A row that only an erased and an inserted row make together exists in no version: a bootstrap decides about failures.
             pass
@@ -111,14 +120,28 @@ def _countable(stratum: Stratum) -> bool:
     return not any(isinstance(rule, FunctorRule) or rule.aggregates for rule in stratum.rules)
 
 
-def _changes(stratum: Stratum, versions: Versions) -> tuple[int, float]:
-    """How many rows changed of what the stratum reads, and the largest share of a relation that did."""
-    changed, share = 0, 0.0
+@dataclass(frozen=True)
+class _Change:
+    """What changed below a stratum: how many rows, the largest share of a relation that they are, and the sum of these shares."""
+
+    rows: int
+    share: float
+    shares: float
+
+    def effort(self, steps: int) -> float:
+        """What an update will cost, going by a bootstrap of so many steps: rows that change took part in as many of them as other rows."""
+        return CHANGED * self.rows + TOUCHED * steps * self.shares
+
+
+def _changes(stratum: Stratum, versions: Versions) -> _Change:
+    """What changed of what the stratum reads."""
+    changed, share, shares = 0, 0.0, 0.0
     for name in {*stratum.reads, *map(base_name, stratum.relations)} & versions.deltas.keys():
         delta, rows = len(versions.deltas[name]), versions[name].count
         changed += delta
         share = max(share, delta / max(rows, delta))
-    return changed, share
+        shares += delta / max(rows, delta)
+    return _Change(changed, share, shares)
 
 
 def _updated(kept: StratumState, rules: list[NormalRule], versions: Versions, context: Context, allowed: int, changed: int) -> Followed:
@@ -152,7 +175,12 @@ def _rows_alone(
     kept: RowsAlone = _NOTHING,
     strategy: str = "bootstrap",
 ) -> Followed:
-    return Followed(_net(bootstrap(schemas, rules, versions, context), versions), kept, strategy)
+    before = context.work
+    found = bootstrap(schemas, rules, versions, context)
+    steps = context.work - before
+    rows = sum(len(columns[0]) for columns in found.values())
+    work = ROW_ALONE * rows + steps * (1 if decompose(schemas, rules) else STEP)
+    return Followed(_net(found, versions), replace(kept, work=work, steps=steps), strategy)
 
 
 def _net(rows: Mapping[str, Columns], versions: Versions) -> dict[str, Delta]:

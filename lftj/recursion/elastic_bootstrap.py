@@ -40,12 +40,14 @@ def elastic_bootstrap(
         first, _, proofs = fixpoint.rows[shape.relation].columns()
         proven = count_parts(shape, first, proofs, fixpoint.lower, context)
         found = {shape.relation: IteratedRelation.of(schemas[shape.relation], context.arena, *proven)}
-        return StratumState(schemas, found, queries, context.work - before + WALKED * found[shape.relation].count)
+        steps = context.work - before
+        return StratumState(schemas, found, queries, steps + WALKED * found[shape.relation].count, steps)
     while fixpoint.active:
         fixpoint.round()
     found = {name: IteratedRelation.of(each, context.arena, *fixpoint.rows[name].columns()) for name, each in schemas.items()}
     rows = sum(relation.count for relation in found.values())
-    return StratumState(schemas, found, queries, STEP * (context.work - before) + fixpoint.effort + ROW * rows)
+    steps = context.work - before
+    return StratumState(schemas, found, queries, STEP * steps + fixpoint.effort + ROW * rows, steps)
 
 
 class _Proofs(Fixpoint[ProofTable]):

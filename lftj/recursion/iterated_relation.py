@@ -82,6 +82,10 @@ class IteratedRelation(RelationVersion):
                 trees[order] = tree.apply(_permuted(_uncounted(found), order), _permuted(lost, order[:-1]))
         return IteratedRelation(self.schema, self._arena, trees)
 
+    def plain_trees(self) -> dict[Order, Tree]:
+        """The rows without their standing in the same key orders, on the same pages. O(1)."""
+        return {order[:-1]: tree.without_values() for order, tree in self._trees.items()}
+
     @property
     def _identity_order(self) -> Order:
         return tuple(range(self.identity.key_width + 1))

@@ -17,8 +17,8 @@ _FORGET = 0.9
 
 @dataclass(frozen=True)
 class StratumState:
-    """One immutable version. `work`: what the last bootstrap cost (see `effort`); `used`: whether an update has succeeded since,
-    and `failures`: how many were given up in a row.
+    """One immutable version. `work`: what the last bootstrap cost (see `effort`), `steps`: the kernel steps of it; `used`: whether an
+    update has succeeded since, and `failures`: how many were given up in a row.
 
     `spent` and `changes`: what past updates cost, and the changed rows below that they were for; recent ones weigh more.
     Invariant [Theorem 3.5]: `relations` are what a bootstrap on the same input gives, iteration by iteration and count by count.
@@ -28,6 +28,7 @@ class StratumState:
     relations: Mapping[str, IteratedRelation]
     rules: tuple[RuleQueries, ...]
     work: int = 0
+    steps: int = 0
     used: bool = False
     failures: int = 0
     spent: float = 0.0
@@ -55,11 +56,13 @@ class StratumState:
         """The same state, knowing what one more update took."""
         return replace(self, spent=self.spent * _FORGET + spent, changes=self.changes * _FORGET + changes)
 
-    def expected(self, changes: int) -> float:
-        """What an update for so many changed rows will cost, going by those before; 0 when too few were seen to tell."""
-        return self.spent / self.changes * changes if self.changes >= _SEEN else 0.0
+    def expected(self, changes: int) -> float | None:
+        """What an update for so many changed rows will cost, going by those before; None when too few were seen to tell."""
+        return self.spent / self.changes * changes if self.changes >= _SEEN else None
 
     @property
     def bytes(self) -> int:
-        """Bytes of the rows in all key orders, iterations and counts included."""
-        return sum(sum(relation.memory().values()) for relation in self.relations.values())
+        """Bytes of the rows in all key orders, iterations and counts included, less what they share with the views: the rows in one order."""
+        relations = self.relations.values()
+        shared = sum(8 * relation.count * relation.identity.key_width for relation in relations)
+        return sum(sum(relation.memory().values()) for relation in relations) - shared

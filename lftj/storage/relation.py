@@ -7,8 +7,9 @@ are built when first asked for, kept, and brought forward when next asked for (`
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from scantree.tree import Arena, Tree
 
 Order = tuple[int, ...]
 Bounds = tuple[int, int]
+NONE_KNOWN: Mapping[Order, Tree] = MappingProxyType({})
 
 
 class RelationVersion:
@@ -111,23 +113,32 @@ class RelationVersion:
         return {order: 8 * self.count * len(order) for order in self.orders()}
 
     # ── change ────────────────────────────────────────────────────────────────────────────────────────────────────────
-    def apply(self, delta: Delta) -> RelationVersion:
+    def apply(self, delta: Delta, known: Mapping[Order, Tree] = NONE_KNOWN) -> RelationVersion:
         """The relation after a net change; this version stays as it is.
 
-        O(δ log n) now, and as much for every other key order when it is read. A change larger than the relation builds the identity anew
-        and leaves the other orders to be built on demand, which is cheaper then.
+        O(δ log n) now, and as much for every other key order when it is read, but for orders whose trees after the change are `known`:
+        someone keeps the same rows. A change larger than the relation builds the identity anew and leaves the other orders to be built on
+        demand, which is cheaper then.
         """
-        if not len(delta):
+        if not len(delta) and not known:
             return self
         if len(delta) > self.count:
+            identity = _identity(self.schema)
+            if identity in known:
+                return RelationVersion(self.schema, self._arena, {identity: known[identity]})
             rows = union(difference(self.columns(), delta.erases), delta.inserts)
-            return RelationVersion(self.schema, self._arena, {_identity(self.schema): _build(self._arena, rows)})
-        identity, waiting = _identity(self.schema), {}
-        trees = {identity: self.identity.apply(delta.inserts, delta.erases)}
+            return RelationVersion(self.schema, self._arena, {identity: _build(self._arena, rows)})
+        trees = {order: known[order] for order in self.orders() if order in known}
+        if identity not in known:
+            trees[identity] = self.identity.apply(delta.inserts, delta.erases)
+        waiting: dict[Order, WaitingOrder] = {}
         for order in self.orders():
-            if order != identity:
-                known = self._waiting.get(order)
-                waiting[order] = later = WaitingOrder(self._trees[order] if known is None else known, delta, order)
+            if order not in trees and not len(delta):
+                trees.update({order: self._trees[order]} if order in self._trees else {})
+                waiting.update({order: self._waiting[order]} if order in self._waiting else {})
+            elif order not in trees:
+                before = self._waiting.get(order)
+                waiting[order] = later = WaitingOrder(self._trees[order] if before is None else before, delta, order)
                 if later.full:
                     trees[order] = later.tree()
         return RelationVersion(self.schema, self._arena, trees, _widened(self._bounds, delta.inserts), waiting)

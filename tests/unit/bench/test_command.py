@@ -10,7 +10,8 @@ from bench.__main__ import main
 from bench.bars import BARS
 from bench.cases import CASES
 from bench.figure import Report, ResultsDiffer
-from bench.recursion import NEEDS_DATA, compare_analysis
+from bench.recursion import NEEDS_DATA
+from bench.recursion.peers import compare_analysis
 from bench.registry import UnknownBenchmark, run
 
 

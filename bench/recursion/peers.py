@@ -32,7 +32,6 @@ PUBLISHED = {
     "m": ("closure_email-Eu-core", "cspa_1k"),
     "l": ("closure_Wiki-Vote", "cspa_10k"),
 }
-NEEDS_DATA = frozenset({"wikivote_vs_duckdb", "cspa10k_vs_duckdb"})
 REPEATS = 3
 
 
@@ -74,15 +73,18 @@ def compare_analysis(report: Report, figure: str, tables: dict[str, pa.Table]) -
 
 
 def measure(report: Report, data: Path | None) -> None:
-    """Fill the report of `recursion`. The figures on published data need the folder that holds it."""
+    """Record the figures that are asked for."""
     graph, forest = SIZES[report.size]
     warm_up()
-    _compare(report, "rand1k_vs_duckdb", random_graph(*graph))
-    _compare(report, "forest_vs_duckdb", random_forest(*forest))
+    if report.wants("rand1k_vs_duckdb"):
+        _compare(report, "rand1k_vs_duckdb", random_graph(*graph))
+    if report.wants("forest_vs_duckdb"):
+        _compare(report, "forest_vs_duckdb", random_forest(*forest))
     if data is None:
-        report.note(left_out=", ".join(sorted(NEEDS_DATA)), because="no --data")
         return
     closure, analysis = (next(case for case in CASES if case.name == name) for name in PUBLISHED[report.size])
-    edges = closure.tables(data)["edge"]
-    _compare(report, "wikivote_vs_duckdb", [edges["x"].to_numpy(), edges["y"].to_numpy()])
-    compare_analysis(report, "cspa10k_vs_duckdb", analysis.tables(data))
+    if report.wants("wikivote_vs_duckdb"):
+        edges = closure.tables(data)["edge"]
+        _compare(report, "wikivote_vs_duckdb", [edges["x"].to_numpy(), edges["y"].to_numpy()])
+    if report.wants("cspa10k_vs_duckdb"):
+        compare_analysis(report, "cspa10k_vs_duckdb", analysis.tables(data))
