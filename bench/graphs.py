@@ -24,7 +24,8 @@ def _distinct(packed: np.ndarray) -> np.ndarray:
 def rmat(edges: int, scale: int, seed: int = 1, *, oriented: bool = True) -> Edges:
     """A power-law graph on 2^scale nodes [Chakrabarti 2004, a=.57 b=.19 c=.19].
 
-    Edges point from the smaller to the larger node, or as drawn when not `oriented`: then there are cycles. 1,000,000 edges at scale 16 with seed 1 hold 16,981,332 triangles. Fewer edges come out when the graph has no room for them.
+    Edges point from the smaller to the larger node, or as drawn when not `oriented`: then there are cycles. 1,000,000 edges at scale 16
+    with seed 1 hold 16,981,332 triangles. Fewer edges come out when the graph has no room for them.
     """
     a, b, c = 0.57, 0.19, 0.19
     random = np.random.default_rng(seed)

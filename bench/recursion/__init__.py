@@ -17,9 +17,7 @@ PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("elastic", ("elastic_worst",)),
     ("galen", ("galen_s", "galen_gib", "galen_edit_ratio")),
 )
-NEEDS_DATA = frozenset(
-    {"wikivote_vs_duckdb", "cspa10k_vs_duckdb", "lubm_add", "lubm_remove", "galen_s", "galen_gib", "galen_edit_ratio"}
-)
+NEEDS_DATA = frozenset({"wikivote_vs_duckdb", "cspa10k_vs_duckdb", "lubm_add", "lubm_remove", "galen_s", "galen_gib", "galen_edit_ratio"})
 
 
 def measure(report: Report, data: Path | None) -> None:

@@ -36,7 +36,7 @@ class Change:
 
 
 class Changes:
-    """Draws changes of one relation: rows to delete uniformly from those present, rows to insert from others, which were deleted or are `spare`."""
+    """Draws changes of one relation: rows to delete uniformly from those present, to insert from those deleted and from `spare`."""
 
     def __init__(self, relation: str, rows: np.ndarray, spare: np.ndarray, seed: int = 1):
         self._relation = relation
@@ -76,7 +76,7 @@ class Following:
         self.workspace: lftj.Workspace = connect(elastic=elastic)
         self._columns = {name: table.column_names for name, table in facts.items()}
         for name, table in facts.items():
-            types = {column: int if pa.types.is_integer(field) else str for column, field in zip(table.column_names, table.schema.types)}
+            types = {field.name: int if pa.types.is_integer(field.type) else str for field in table.schema}
             self.workspace.relation(name, types)
             self.workspace.load(name, table)
         self.evaluated = processor_seconds(lambda: self.workspace.add_rules(rules))

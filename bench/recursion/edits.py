@@ -44,5 +44,3 @@ def measure(report: Report, data: Path | None) -> None:
     worst = {f"{kind}_worst_ms": max(times) for kind, times in taken.items()}
     medians = {f"{kind}_median_ms": float(np.median(times)) for kind, times in taken.items()}
     report.note(figure="rmat1k_edit_ms", edges=len(rows), rows=len(closure.workspace["path"]), **medians, **worst)
-
-

@@ -28,21 +28,22 @@ def _seconds(history: History, elastic: float, limit: float = float("inf")) -> t
 def compare(report: Report, history: History) -> float:
     """The least time of the elastic engine over the better of the two others, once all ended with the same rows."""
     taken: dict[str, list[float]] = {}
-    strategies: list[str] = []
     for _ in range(TIMES[report.size]):
         seconds, strategies, first = _seconds(history, ELASTIC)
-        _keep_better(taken, "elastic", seconds)
         assert first is not None
+        _keep_better(taken, "elastic", seconds)
         for name, elastic in (("bootstrap", BOOTSTRAP), ("update", UPDATE)):
             seconds, _, other = _seconds(history, elastic, HOPELESS * min(sum(times) for times in taken.values()))
             if other is not None:
                 require_same_views(f"{history.name}: elastic and always {name}", first, other)
-            if other is not None or name not in taken:  # one that was left took longer than what is noted: our ratio is no better than it says
+            # one that was left took longer than is noted of it: our ratio is no better than it says
+            if other is not None or name not in taken:
                 _keep_better(taken, name, seconds)
-    verify(history.name, first)
+        verify(history.name, first)
+        report.note(history=history.name, strategies=" ".join(strategies))
     totals = {name: sum(times) for name, times in taken.items()}
     ratio = totals["elastic"] / min(seconds for name, seconds in totals.items() if name != "elastic")
-    report.note(history=history.name, ratio=ratio, **{f"{name}_s": total for name, total in totals.items()}, strategies=" ".join(strategies))
+    report.note(history=history.name, ratio=ratio, **{f"{name}_s": total for name, total in totals.items()})
     report.series(history.name, "epoch", {name: [1e3 * each for each in times] for name, times in taken.items()}, "ms")
     return ratio
 
@@ -58,5 +59,3 @@ def measure(report: Report, data: Path | None) -> None:
         for elastic in (ELASTIC, BOOTSTRAP, UPDATE):
             _seconds(history, elastic)
     report.add("elastic_worst", max(compare(report, history) for history in histories(report.size, data)))
-
-

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def measure(report: Report, data: Path | None) -> None:
-    """Record the three figures. An edit that the engine answers by a bootstrap says so; the first one brings about the counting of proofs."""
+    """Record the three figures. Edits that are answered by a bootstrap are told apart; the first one makes the engine count proofs."""
     command = [sys.executable, "-m", "bench.recursion.galen_process", CASES_OF_SIZES[report.size], str(data), str(EDITS)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:

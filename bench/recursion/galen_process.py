@@ -1,4 +1,4 @@
-"""`python -m bench.recursion.galen_process CASE DATA EDITS`: a process that evaluates a case (galen), edits it, and prints what that took as JSON."""
+"""`python -m bench.recursion.galen_process CASE DATA EDITS`: a process that evaluates and edits a case, and prints what it took as JSON."""
 
 from __future__ import annotations
 

@@ -25,8 +25,8 @@ def _programs(size: str, data: Path | None) -> Iterator[tuple[str, str, dict[str
     """Name, rules and facts."""
     for name, edges in (("RAND1K", random_graph(*RAND[size])), ("forest", random_forest(*FOREST[size]))):
         yield name, CLOSURE, {"edge": pa.table({"x": edges[0], "y": edges[1]})}
-    for case in CASES if data is not None else ():
-        if case.name in PUBLISHED[size]:
+    for case in CASES:
+        if data is not None and case.name in PUBLISHED[size]:
             yield case.name, program(case.program), case.tables(data)
 
 

@@ -179,7 +179,8 @@ def _rows_alone(
     found = bootstrap(schemas, rules, versions, context)
     steps = context.work - before
     rows = sum(len(columns[0]) for columns in found.values())
-    work = ROW_ALONE * rows + steps * (1 if decompose(schemas, rules) else STEP)
+    normal = [rule for rule in rules if isinstance(rule, NormalRule)]
+    work = ROW_ALONE * rows + steps * (1 if decompose(schemas, normal) else STEP)
     return Followed(_net(found, versions), replace(kept, work=work, steps=steps), strategy)
 
 

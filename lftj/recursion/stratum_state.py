@@ -62,7 +62,7 @@ class StratumState:
 
     @property
     def bytes(self) -> int:
-        """Bytes of the rows in all key orders, iterations and counts included, less what they share with the views: the rows in one order."""
+        """Bytes of the rows in all key orders, iterations and counts included, but for what the views share: the rows in one order."""
         relations = self.relations.values()
         shared = sum(8 * relation.count * relation.identity.key_width for relation in relations)
         return sum(sum(relation.memory().values()) for relation in relations) - shared

@@ -236,3 +236,42 @@ def test_a_long_chain_loses_and_wins_its_first_edge():
     assert strategies(chain, 2) == ["update", "update"]
     assert len(chain["a"].fetchall()) == depth // 2 + 1
     assert check(chain) == 1
+
+
+# ── before anything is counted ────────────────────────────────────────────────────────────────────────────────────────
+def dense(elastic: float) -> Any:
+    """The closure of a graph in which everything is reached from everything, not counted yet."""
+    found = lftj.connect(elastic=elastic)
+    found.add_rules(CLOSURE)
+    change(found, {"e": [(x, (x * 7 + y) % 300) for x in range(300) for y in range(1, 9)]}, {})
+    return found
+
+
+def test_no_state_is_built_for_a_change_that_touches_too_many_proofs():
+    closure = dense(0.2)
+    change(closure, {}, {"e": [(x, (x * 7 + 1) % 300) for x in range(60)]})
+    assert (strategies(closure), states(closure)) == (["bootstrap"], [])
+    change(closure, {}, {"e": [(100, (100 * 7 + 1) % 300)]})
+    assert check(closure) == 1
+
+
+def test_elastic_0_always_bootstraps_and_infinity_always_updates():
+    never, always = dense(0.0), dense(float("inf"))
+    for row in RING[:2]:
+        for each in never, always:
+            change(each, {}, {"e": [(row[0], (row[0] * 7 + y) % 300) for y in range(1, 9)]})
+    assert (strategies(never, 2), states(never)) == (["bootstrap", "bootstrap"], [])
+    assert (strategies(always), check(always)) == (["update"], 1)
+    assert sorted(never["t"].fetchall()) == sorted(always["t"].fetchall())
+
+
+def test_a_view_and_its_counted_state_share_their_pages():
+    closure = dense(float("inf"))
+    for rows in [(0, 1)], [(0, 2)], [(0, 299)]:
+        change(closure, {"e": rows}, {})
+        change(closure, {}, {"e": rows})
+        (state,) = states(closure)
+        view = closure._engine.state.database["t"]
+        assert view.identity.root == state.relations["t"].identity.root
+    sizes = {row[0] + row[1]: row[3] for row in closure.memory().fetchall()}
+    assert sizes["t(iterations and proofs)"] == 2 * sizes["tx, y"] > 0

@@ -173,3 +173,27 @@ def test_what_cannot_be_a_tree_is_refused() -> None:
         Tree.empty(arena, 1, 1).apply([np.arange(3)])
     with pytest.raises(ValueError, match="columns of 3 and 2 rows"):
         Tree.empty(arena, 1, 1).apply([np.arange(3), np.arange(2)])
+
+
+def test_keys_alone_are_read_and_changed_on_shared_pages() -> None:
+    arena = Arena()
+    keys = np.arange(0, 600, 2)
+    whole = Tree.build(arena, [keys // 40, keys], [keys * 3], leaf_capacity=8, fan=4)
+    used = arena.bytes_in_use
+    alone = whole.without_values()
+    assert arena.bytes_in_use == used
+    assert [column.tolist() for column in alone.columns()] == [column.tolist() for column in whole.columns()[:2]]
+    moved = whole.apply([keys[:50] // 40, keys[:50], keys[:50]])
+    assert [len(columns[0]) for columns in moved.without_values().diff(alone)] == [0, 0]
+    changed = alone.apply([np.array([0, 3]), np.array([5, 121])], [keys[100:] // 40, keys[100:]])
+    assert list(zip(*(column.tolist() for column in changed.columns()), strict=True)) == sorted(
+        {*zip((keys[:100] // 40).tolist(), keys[:100].tolist(), strict=True), (0, 5), (3, 121)}
+    )
+    del whole, moved, alone, changed
+    assert arena.bytes_in_use == 0
+
+
+def test_a_tree_with_aggregates_has_no_keys_alone() -> None:
+    tree = Tree.build(Arena(), [np.arange(9)], [np.arange(9)], aggregates=[("sum", 1)])
+    with pytest.raises(ValueError, match="keeps aggregates"):
+        tree.without_values()
