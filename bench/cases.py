@@ -47,6 +47,7 @@ _GALEN = {
     "r": ("k", "l", "m"),
     "s": ("k", "l"),
 }
+_CRDT = {"insert": ("ctr", "node", "parent_ctr", "parent_node"), "remove": ("ctr", "node")}
 _POLONIUS = {
     "cfg_edge": ("from", "to"),
     "child_path": ("child", "parent"),
@@ -72,6 +73,10 @@ _POLONIUS = {
 def _polonius(root: Path) -> Tables:
     folder = root / "polonius" / "add_defaults"
     return {name: delimited(folder / f"{name}.facts.xz", columns, pa.string()) for name, columns in _POLONIUS.items()}
+
+
+def _crdt(root: Path) -> Tables:
+    return {name: delimited(root / "crdt" / f"{name}.ssv.xz", columns, pa.int64(), " ") for name, columns in _CRDT.items()}
 
 
 def _graph(name: str, shape: Callable[[pa.Table], pa.Table] | None, root: Path) -> Tables:
@@ -140,5 +145,6 @@ CASES: tuple[Case, ...] = (
         },
         "independent",
     ),
+    Case("crdt", "crdt", _crdt, {"next_visible": 104_851, "next_counter": 104_653}, "independent", "l"),
     Case("galen", "galen", partial(_numbers, "galen", _GALEN, ".csv.xz", ","), {"p": 7_560_179, "q": 16_595_494}, "published", "l"),
 )

@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from bench.cases import CASES
 from bench.engine import CLOSURE, program
-from bench.files import delimited
 from bench.graphs import Edges, random_graph, rmat
 from bench.recursion.changes import Change, Changes, rows_of_table, table_of_rows
 
@@ -75,9 +74,8 @@ def _change(changes: Changes, size: int, number: int) -> Change:
 
 def _texts(size: str, data: Path) -> Iterator[History]:
     """Each commit inserts the elements that were inserted next, and removes as many others."""
-    folder = data / "crdt"
-    elements = rows_of_table(delimited(folder / "insert.ssv.xz", ("ctr", "node", "parent_ctr", "parent_node"), pa.int64(), " "))
-    removed = rows_of_table(delimited(folder / "remove.ssv.xz", ("ctr", "node"), pa.int64(), " "))
+    tables = next(case for case in CASES if case.name == "crdt").tables(data)
+    elements, removed = rows_of_table(tables["insert"]), rows_of_table(tables["remove"])
     elements = elements[np.lexsort((elements[:, 1], elements[:, 0]))][: _CRDT[size]]
     for sizes in CRDT_SIZES:
         new = sum(sizes[kind == "l"] // 2 for kind in EPOCHS)
