@@ -122,8 +122,8 @@ class RelationVersion:
         """
         if not len(delta) and not known:
             return self
+        identity = _identity(self.schema)
         if len(delta) > self.count:
-            identity = _identity(self.schema)
             if identity in known:
                 return RelationVersion(self.schema, self._arena, {identity: known[identity]})
             rows = union(difference(self.columns(), delta.erases), delta.inserts)
