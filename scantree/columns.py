@@ -11,10 +11,22 @@ Columns = Sequence[NDArray[np.int64]] | NDArray[np.int64]
 """A list of columns, or a matrix of columns × rows."""
 
 
+def _lines_of(columns: Columns) -> NDArray[np.int64] | None:
+    """The matrix whose lines these columns are, all of them in their order; None when there is none."""
+    base = columns[0].base if len(columns) else None
+    if not isinstance(base, np.ndarray) or base.shape != (len(columns), len(columns[0])) or base.dtype != np.int64:
+        return None
+    places = [base.ctypes.data + line * base.strides[0] for line in range(len(columns))]
+    same = all(column.ctypes.data == place and column.strides == (8,) for column, place in zip(columns, places, strict=True))
+    return base if same and base.flags.c_contiguous else None
+
+
 def as_matrix(columns: Columns, width: int) -> NDArray[np.int64]:
-    """`columns` as one array of shape width × n, without a copy when they already are one; no columns are `width` of no rows."""
+    """`columns` as one array of shape width × n, no copy if they are one or its lines; no columns are `width` of no rows."""
     if isinstance(columns, np.ndarray) and columns.ndim == 2 and columns.dtype == np.int64 and columns.flags.c_contiguous:
         data = columns
+    elif (whole := _lines_of(columns)) is not None:
+        data = whole
     elif len(columns) == 0:
         data = np.empty((width, 0), np.int64)
     else:

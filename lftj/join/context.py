@@ -29,11 +29,10 @@ class Bitmap(NamedTuple):
 
 
 class Divided(NamedTuple):
-    """The parts of one evaluation, the kernel steps that each took, and how many rows were dropped as they came."""
+    """The parts of one evaluation, and the kernel steps that each took."""
 
     ranges: Sequence[KeyRange]
     steps: Sequence[int]
-    dropped: int
 
 
 @dataclass
@@ -72,12 +71,16 @@ class Context:
     """Who evaluates large rules in parts; None: nobody."""
     divided: list[Divided] = field(default_factory=list)
     """Every evaluation that was divided."""
+    told: Callable[[int], None] | None = None
+    """Who else is told of steps that were spent."""
     caches: list[Bitmap] = field(default_factory=list)
     """Bitmaps without a bit set, for the next run to use: making one costs more than a small run."""
 
     def spend(self, steps: int) -> None:
         """Count work, and raise LimitError when a limit is passed. Called between slices of a kernel's run."""
         self.work += steps
+        if self.told is not None:
+            self.told(steps)
         if self.allowance is not None:
             self.allowance -= steps
             if self.allowance < 0:

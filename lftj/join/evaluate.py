@@ -9,7 +9,7 @@ import numpy as np
 from lftj.join import layout_kernels as at
 from lftj.join.assemble import Assembly
 from lftj.join.context import Context
-from lftj.join.parallel import Compact, Screen, parts_of, patience_with
+from lftj.join.parallel import Compact, parts_of, patience_with
 from lftj.join.plan import RulePlan, make_plan
 from lftj.join.run import Run, evaluation_failure
 from lftj.join.trace import NOTHING, Logged, Sink
@@ -60,22 +60,19 @@ def chunks(
     *,
     logged: Logged = NOTHING,
     log: Sink | None = None,
-    divide: bool = True,
     compact: Compact | None = None,
-    screen: Screen | None = None,
 ) -> Iterator[np.ndarray]:
     """The plan's output rows in pieces: arrays of shape (outputs + 1) × n, the last row the number of proofs.
 
     Ascending by the levels in plan order. A piece is overwritten by the next. `log` is given the records of what is `logged`
     (`Assembly.channels` numbers it), the last of them before the last piece. An evaluation that turns out to be large goes on in parts on
-    several threads (`parallel`), if it may `divide`; `compact` is then asked to make the rows of each part fewer, and `screen` to drop rows
-    as they come. Neither has to do anything, and where nothing is divided neither is asked.
+    several threads (`parallel`); `compact` is then asked to make the rows of each part fewer, and may do nothing.
     """
     assembly = Assembly(plan, relations, context.dictionary, logged if log else NOTHING)
     if assembly.empty and log is None:
         return
     run = Run(assembly, context)
-    patience = patience_with(plan, context, log) if divide else None
+    patience = patience_with(plan, context, log)
     while run.status != at.DONE:
         context.spend(run.go(patience - run.steps if patience is not None else None))
         if run.status == at.FAILED:
@@ -85,7 +82,7 @@ def chunks(
             yield run.rows()
             run.make_room()
         if patience is not None and run.steps >= patience:
-            if (parts := parts_of(run, context, log, compact, screen)) is not None:
+            if (parts := parts_of(run, context, log, compact)) is not None:
                 yield from parts.rows()
                 return
             patience = 2 * run.steps

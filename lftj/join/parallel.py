@@ -24,9 +24,6 @@ from partition.split import KeyRange
 Compact = Callable[[np.ndarray], np.ndarray]
 """From rows of shape (outputs + 1) × n to fewer that mean the same; may be called on any thread, and more than once for the same rows."""
 
-Screen = Callable[[np.ndarray], np.ndarray]
-"""From rows to those of them that matter, in fresh memory; called on any thread."""
-
 _COMPACT = 1_000_000  # rows gathered in a part before they are made fewer
 
 
@@ -48,14 +45,7 @@ class Parts:
     """The parts of one evaluation: what is left of the run that was cut, and the ranges behind the cut."""
 
     def __init__(
-        self,
-        division: Division,
-        run: Run,
-        ranges: Sequence[KeyRange],
-        context: Context,
-        log: PartedSink | None,
-        compact: Compact | None,
-        screen: Screen | None,
+        self, division: Division, run: Run, ranges: Sequence[KeyRange], context: Context, log: PartedSink | None, compact: Compact | None
     ):
         """`ranges` as `Division.cut` gives them, the first that of `run`."""
         self.ranges = ranges
@@ -64,15 +54,13 @@ class Parts:
         self._context = context
         self._log = log
         self._compact = compact
-        self._screen = screen
-        self._dropped = [0] * len(ranges)
         self._work = SharedWork(context, len(ranges))
         self._idle: list[Run] = []
 
     def rows(self) -> Iterator[np.ndarray]:
         """The rows of the parts, in order, as `chunks` gives them."""
         plan = self._division.assembly.plan
-        shared = plan.emit_level <= self._division.leading + 1 and self._compact is None and self._screen is None
+        shared = plan.emit_level <= self._division.leading + 1 and self._compact is None
         yield from _without_seams(self._found()) if shared else self._found()
 
     def _found(self) -> Iterator[np.ndarray]:
@@ -81,7 +69,7 @@ class Parts:
                 self._log.absorb(log)
             if rows.shape[1]:
                 yield rows
-        self._context.divided.append(Divided(self.ranges, self._work.steps, sum(self._dropped)))
+        self._context.divided.append(Divided(self.ranges, self._work.steps))
         for run in self._idle:
             run.close()
 
@@ -90,7 +78,7 @@ class Parts:
         run = self._run if number == 0 else self._begun(self.ranges[number])
         log = None if self._log is None else self._log.fresh()
         sink = None if log is None else self._division.within(self.ranges[number], log)
-        pieces = _Pieces(self._compact, self._screen)
+        pieces = _Pieces(self._compact)
         while run.status != at.DONE:
             self._work.spend(number, run.go(shared_work.SLICE))
             if run.status == at.FAILED:
@@ -100,7 +88,6 @@ class Parts:
                 pieces.add(run.rows())
                 run.make_room()
         run.unset_bitmap()
-        self._dropped[number] = pieces.dropped
         rows = pieces.all(run.rows())
         self._idle.append(run)
         return rows, log
@@ -118,20 +105,16 @@ class Parts:
 class _Pieces:
     """The rows of one part as they come."""
 
-    def __init__(self, compact: Compact | None, screen: Screen | None):
-        self.dropped = 0
+    def __init__(self, compact: Compact | None):
         self._compact = compact
-        self._screen = screen
         self._pieces: list[np.ndarray] = []
         self._gathered = 0
         self._enough = _COMPACT
 
     def add(self, rows: np.ndarray) -> None:
         """Take rows, which are copied."""
-        kept = rows.copy() if self._screen is None else self._screen(rows)
-        self.dropped += rows.shape[1] - kept.shape[1]
-        self._pieces.append(kept)
-        self._gathered += kept.shape[1]
+        self._pieces.append(rows.copy())
+        self._gathered += rows.shape[1]
         if self._compact is not None and self._gathered > self._enough:
             self._pieces = [self._compact(np.concatenate(self._pieces, axis=1))]
             self._gathered = self._pieces[0].shape[1]
@@ -174,7 +157,7 @@ def may_divide(plan: RulePlan) -> bool:
     return levels is not None and levels[0] + 1 < len(plan.levels) and (plan.count or plan.emit_level > levels[0])
 
 
-def parts_of(run: Run, context: Context, log: Sink | None, compact: Compact | None, screen: Screen | None) -> Parts | None:
+def parts_of(run: Run, context: Context, log: Sink | None, compact: Compact | None) -> Parts | None:
     """Divide what is left of a run; None when there is not much, or the run stands where it cannot be cut."""
     levels = leading_levels(run.assembly.plan)
     assert levels is not None
@@ -185,4 +168,4 @@ def parts_of(run: Run, context: Context, log: Sink | None, compact: Compact | No
     ranges = division.cut(run)
     if not ranges:
         return None
-    return Parts(division, run, ranges, context, cast("PartedSink | None", log), compact, screen)
+    return Parts(division, run, ranges, context, cast("PartedSink | None", log), compact)

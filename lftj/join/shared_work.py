@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from threading import Event
 from typing import TypeVar
 
@@ -33,6 +34,19 @@ class SharedWork:
         self.steps[task] += steps
         if self._stop.is_set():
             raise _StoppedError
+
+    def surroundings(self, task: int) -> Context:
+        """What a task needs besides data, with its own count of work; it divides nothing any further."""
+        return replace(
+            self._context,
+            work=0,
+            work_limit=None,
+            deadline=None,
+            memory_limit=None,
+            allowance=None,
+            threads=None,
+            told=lambda steps: self.spend(task, steps),
+        )
 
     def results(self, do: Callable[[int], Result]) -> Iterator[Result]:
         """The result of `do` for every task, in their order. A task that raises does so in its turn."""

@@ -7,13 +7,11 @@ new?) → next round's delta.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 
 import numpy as np
 
 from lftj.join.context import Context
 from lftj.join.evaluate import Columns, Relations
-from lftj.join.parallel import Screen
 from lftj.maintain.full import derive
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.recursion.choice import ChosenRows
@@ -23,7 +21,7 @@ from lftj.recursion.packed_rows import PackedRows
 from lftj.recursion.parts import close_parts
 from lftj.recursion.ranges import ranges_of_types
 from lftj.recursion.row_set import RowSet
-from lftj.recursion.variants import Variant, recursive_atoms
+from lftj.recursion.variants import recursive_atoms
 from lftj.storage.database import base_name
 from lftj.storage.loose_rows import LooseRows
 from scantree.rows import union
@@ -43,7 +41,7 @@ def bootstrap(
     fixpoint.start()
     while fixpoint.active:
         fixpoint.round()
-    return {name: fixpoint.totals[name].columns() if name in fixpoint.totals else rows.columns() for name, rows in fixpoint.rows.items()}
+    return {name: fixpoint.found(name) for name in schemas}
 
 
 def _round_0(schema: RelationSchema, seeds: list[NormalRule], relations: Relations, context: Context) -> Columns:
@@ -65,13 +63,15 @@ class _Rows(Fixpoint[RowSet | ChosenRows]):
         found.add(np.array(rows, np.int64), np.arange(len(rows)))
         return ChosenRows(found, schema, self.context.dictionary) if schema.choice else found
 
+    def found(self, name: str) -> Columns:
+        """All rows of a relation, sorted."""
+        rows = self.rows[name]
+        if name in self.totals:
+            return self.total(name).columns()
+        return rows.columns(self.context.threads) if isinstance(rows, RowSet) else rows.columns()
+
     def fresh(self, name: str, schema: RelationSchema) -> LooseRows:
         """Rows that need not be unpacked before they are sorted."""
         rows = self.rows[name]
-        packed = rows.take_packed(ordered=name in self.totals) if isinstance(rows, RowSet) else None
+        packed = rows.take_packed(self.ordered(name)) if isinstance(rows, RowSet) else None
         return super().fresh(name, schema) if packed is None else PackedRows(schema, self.context.arena, packed)
-
-    def screen(self, variant: Variant) -> Screen | None:
-        """Most candidates of a large round are known."""
-        target = self.rows[variant.rule.relation]
-        return partial(target.unknown, picks=variant.picks) if isinstance(target, RowSet) and len(variant.picks) else None

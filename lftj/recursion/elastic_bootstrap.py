@@ -71,11 +71,9 @@ class _Proofs(Fixpoint[ProofTable]):
             return piece, variant.picks
         return np.stack([np.zeros(piece.shape[1], np.int64), piece[-1]]), np.zeros(1, np.int64)
 
-    def run(self, variant: Variant, readable: Relations) -> int:
-        """Count the proofs that one variant finds."""
-        found = super().run(variant, readable)
+    def ran(self, found: int) -> None:
+        """A variant counted so many proofs."""
         self.effort += ITERATION + PROOF * found
-        return found
 
 
 def _add(table: ProofTable, rows: Columns, counts: np.ndarray) -> None:

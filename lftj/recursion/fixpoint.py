@@ -7,32 +7,30 @@ whole relation is kept as a tree only where some rule joins it with a delta.
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Generic, Protocol, TypeVar
+from itertools import chain
+from threading import Lock
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 import numpy as np
 
 from lftj.join.context import Context
-from lftj.join.evaluate import Columns, Relations, chunks, plan_rule
-from lftj.join.parallel import Screen
+from lftj.join.evaluate import Columns, Relations
 from lftj.join.plan import RulePlan
 from lftj.join.prepared import PreparedPlan
 from lftj.maintain.functor_rows import functor_rows
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
+from lftj.recursion.shared_round import Outcome, Share, SharedRound
+from lftj.recursion.variant_plans import VariantPlans, account
 from lftj.recursion.variants import Variant, delta_name, older_name, recursive_atoms, variants
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta, no_rows
-from lftj.storage.loose_rows import AnyOrder, LooseRows
+from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import RelationVersion
 
-_REPLAN = 8  # growth or shrinkage of a delta after which a variable order is chosen anew
-_FEW = 100  # rows of a delta up to which nothing is divided
 _ROOM = 1 << 14  # rows of output that stay in the cache until they are added
-_SMALL = 1000  # deltas for which no order is so bad that choosing another pays
-_STEPS_PER_ROW = 4  # kernel steps for a row of the delta or of the output; what is beyond went into rows that were of no use
-_ORDER_COST = 2  # kernel steps that a row costs in a new key order
-_PLAN_COST = 50_000  # kernel steps in the time that choosing a variable order takes
 
 
 class Table(Protocol):
@@ -75,6 +73,10 @@ class Fixpoint(Generic[T]):
         self.deltas: dict[str, LooseRows] = {}
         self.older: dict[str, RelationVersion] = {}
         self.totals = {name: RelationVersion.empty(schemas[name], context.arena) for name in self.kept}
+        self._due: dict[str, LooseRows] = {}  # what has yet to be added to the totals
+        self._settling = {name: Lock() for name in schemas}
+        self._adding = {name: Lock() for name in schemas}
+        self._plans = VariantPlans(self.lower, context, self.counting, self._keep_orders)
 
     @property
     def active(self) -> bool:
@@ -95,33 +97,53 @@ class Fixpoint(Generic[T]):
         """Output rows of a plan as they are added to a table, and which lines are the columns."""
         return (piece, variant.picks) if len(variant.picks) else (np.zeros((1, 1), np.int64), np.zeros(1, np.int64))
 
-    def screen(self, variant: Variant) -> Screen | None:
-        """What drops output rows of a plan that are known already, on any thread; None when every one has to be added."""
-        return None
-
     def fresh(self, name: str, schema: RelationSchema) -> LooseRows:
-        """The rows of a relation that were new in this round, under a schema for them; ascending where the relation is read whole."""
-        return LooseRows(schema, self.context.arena, self.rows[name].take_fresh(ordered=name in self.totals))
+        """The rows of a relation that were new in this round, under a schema for them."""
+        return LooseRows(schema, self.context.arena, self.rows[name].take_fresh(self.ordered(name)))
+
+    def ordered(self, name: str) -> bool:
+        """Whether fresh rows have to ascend: where they go into a tree, and where pieces of them must not depend on chance."""
+        return name in self.totals or (self.context.threads is not None and self.context.threads.workers > 1)
+
+    def total(self, name: str) -> RelationVersion:
+        """All rows of a relation so far. They are brought together when first asked for in a round, by whichever thread asks."""
+        if name in self._due:
+            with self._settling[name]:
+                if name in self._due:
+                    delta = Delta(self._due[name].columns(), no_rows(self.schemas[name].arity))
+                    self.totals[name] = self.totals[name].apply(delta)
+                    del self._due[name]
+        return self.totals[name]
 
     def _next_round(self) -> None:
-        """Make the fresh rows the deltas, and add them to the totals."""
+        """Make the fresh rows the deltas; they belong to the totals from now on."""
+        for name in self.kept:
+            self.older[name] = self.total(name)
         for name, schema in self.schemas.items():
             self.deltas[name] = self.fresh(name, replace(schema, name=delta_name(name), key=None))
-        for name in self.kept:
-            self.older[name] = self.totals[name]
-            self.totals[name] = self.older[name].apply(Delta(self.deltas[name].columns(), no_rows(self.schemas[name].arity)))
+        self._due = {name: self.deltas[name] for name in self.kept if self.deltas[name].count}
 
     def round(self) -> None:
         """One iteration."""
         deltas = {delta_name(name): delta for name, delta in self.deltas.items()}
-        readable = {**self.lower, **self.totals, **{older_name(name): older for name, older in self.older.items()}, **deltas}
-        for variant in self.variants:
-            if not all(readable[atom.relation].count for atom in variant.rule.atoms):
-                continue
-            self.run(variant, readable)
+        older = {older_name(name): version for name, version in self.older.items()}
+        readable = _Readable({**self.lower, **older, **deltas}, self)
+        runnable = [variant for variant in self.variants if all(readable.holds(atom.relation) for atom in variant.rule.atoms)]
+        for variant in runnable:
+            self._plans.plan(variant, self.deltas[variant.source].count, readable)
+        shared = SharedRound(runnable, self.deltas, self.kept, self.context.threads)
+        outcomes = shared.run(self.run, readable, self.context) if shared.worthwhile else None
+        for number, variant in enumerate(runnable):
+            delta = self.deltas[variant.source]
+            steps, found = outcomes[number] if outcomes else self.run(Share(variant, 0, delta), readable, self.context)
+            account(variant, delta.count, steps, found)
+            self.ran(found)
         for functor in self.functors:
             self._call(functor)
         self._next_round()
+
+    def ran(self, found: int) -> None:
+        """A variant was run and had so many candidates."""
 
     def _call(self, rule: FunctorRule) -> None:
         """Add the functor's rows for what is new in its domain: a value depends on one row alone."""
@@ -130,52 +152,49 @@ class Fixpoint(Generic[T]):
             if len(rows[0]):
                 self.rows[rule.relation].add(np.array(rows, np.int64), np.arange(len(rows)))
 
-    def run(self, variant: Variant, readable: Relations) -> int:
-        """Add what one variant derives to the rows of its head; the number of candidates."""
-        plan = self._plan(variant, readable)
-        target = self.rows[variant.rule.relation]
-        before, found, divided = self.context.work, 0, len(self.context.divided)
-        for piece in self._pieces(plan, variant, readable):
+    def run(self, share: Share, readable: Relations, context: Context) -> Outcome:
+        """Add what one variant derives from some rows of its delta to the rows of its head; on any thread.
+
+        The plan stays assembled from round to round: where rounds are many and small that is most of the work.
+        """
+        variant, number, delta = share
+        assert variant.plan is not None
+        if delta is not self.deltas[variant.source]:
+            readable = ChainMap({delta_name(variant.source): delta}, cast("dict[str, RelationVersion]", readable))
+        prepared = variant.prepared.get(number)
+        if prepared is None or prepared.plan is not variant.plan:
+            prepared = variant.prepared[number] = PreparedPlan(variant.plan, readable, self.context, room=_ROOM)
+        before, found = context.work, 0
+        name = variant.rule.relation
+        for piece in prepared.pieces(readable, context):
             found += piece.shape[1]
-            target.add(*self.candidates(piece, variant))
-        found += sum(division.dropped for division in self.context.divided[divided:])
-        useful = _STEPS_PER_ROW * (self.deltas[variant.source].count + found)
-        variant.wasted += max(0, self.context.work - before - useful)
-        return found
-
-    def _pieces(self, plan: RulePlan, variant: Variant, readable: Relations) -> Iterator[np.ndarray]:
-        """The plan's output. A plan stays assembled from round to round: where rounds are many and small that is most of the work."""
-        threads = self.context.threads
-        if threads is not None and threads.workers > 1 and self.deltas[variant.source].count > _FEW:
-            screen = self.screen(variant)
-            # without a screen all candidates would go through memory from one thread to another, which takes longer than finding them
-            yield from chunks(plan, readable, self.context, divide=screen is not None, screen=screen)
-            return
-        if variant.prepared is None or variant.prepared.plan is not plan:
-            variant.prepared = PreparedPlan(plan, readable, self.context, room=_ROOM)
-        yield from variant.prepared.pieces(readable, self.context)
-
-    def _plan(self, variant: Variant, readable: Relations) -> RulePlan:
-        """The plan of a variant; a new one when the delta is much larger than before, or when the old one wastes more than that costs."""
-        size, planned_for = self.deltas[variant.source].count, variant.planned_for
-        other = size > max(_SMALL, planned_for * _REPLAN) or (planned_for > max(_SMALL, size * _REPLAN) and variant.wasted > _PLAN_COST)
-        if variant.plan is not None and not other and variant.wasted <= _PLAN_COST << variant.tries:
-            return variant.plan
-        seen = readable
-        own = [name for name in variant.rule.reads if name not in self.lower]
-        price = max(_PLAN_COST, _ORDER_COST * sum(readable[name].count for name in own))
-        if variant.wasted > price << variant.tries:
-            seen = {**readable, **{name: AnyOrder(readable[name]) for name in own if name != delta_name(variant.source)}}
-            other, variant.wasted = True, 0
-            variant.tries += 1
-        if variant.plan is None or other:
-            variant.plan = plan_rule(variant.rule, seen, self.context, needed=variant.needed, count=self.counting)
-            variant.planned_for = size
-            self._keep_orders(variant.plan)
-        return variant.plan
+            with self._adding[name]:
+                self.rows[name].add(*self.candidates(piece, variant))
+        return Outcome(context.work - before, found)
 
     def _keep_orders(self, plan: RulePlan) -> None:
         """Older rows are all rows of the round before: an order that they need has to be there by then."""
         for name, order in plan.key_orders():
             if name in self.total_of:
-                self.totals[self.total_of[name]].tree(order)
+                self.total(self.total_of[name]).tree(order)
+
+
+class _Readable(Mapping[str, RelationVersion]):
+    """What rules read in a round by name."""
+
+    def __init__(self, fixed: Mapping[str, RelationVersion], fixpoint: Fixpoint[Any]):
+        self._fixed = fixed
+        self._fixpoint = fixpoint
+
+    def __getitem__(self, name: str) -> RelationVersion:
+        return self._fixed[name] if name in self._fixed else self._fixpoint.total(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return chain(self._fixed, self._fixpoint.totals)
+
+    def __len__(self) -> int:
+        return len(self._fixed) + len(self._fixpoint.totals)
+
+    def holds(self, name: str) -> bool:
+        """Whether a relation has any rows, found out without bringing them together."""
+        return bool(self._fixed[name].count if name in self._fixed else self._fixpoint.totals[name].count or name in self._fixpoint._due)

@@ -65,5 +65,8 @@ class PackedRows(LooseRows):
         """About `rows` rows at equal distances."""
         return list(self._packed._replace(words=self._packed.words[:: max(1, self.count // rows)].copy()).columns())
 
+    def _piece(self, first: int, last: int) -> LooseRows:
+        return PackedRows(self.schema, self._arena, self._packed._replace(words=self._packed.words[first:last]))
+
     def _ascending(self, order: Order) -> np.ndarray:
         return self._packed.sorted_by(order).columns()

@@ -6,12 +6,11 @@ sparse one a hash table of packed rows, and one too wide to pack into 62 bits fa
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from lftj.recursion import row_set_kernels as kernels
 from lftj.recursion.packed_rows import Packed
+from partition.executor import ThreadExecutor
 from scantree.rows import difference, sort_rows, union
 
 Columns = list[np.ndarray]
@@ -20,18 +19,19 @@ _DENSE_BITS = 1 << 28  # 32 MiB of bitmap are cheaper than any hash table
 _DENSE_SHARE = 64  # beyond that, a bitmap at most this many times the rows
 _PACKED_BITS = 62
 _NO_ROOM = 1 << 10
+_MANY = 1 << 20  # rows that are worth starting threads to sort them
+_SAMPLE = 1000
 _LARGE_TABLE = 1 << 25  # slots (256 MiB) beyond which a table grows more slowly
 
 
-class _View(NamedTuple):
-    """What a reader on another thread looks at: never in between two ways to pack, and at most without the newest rows."""
-
-    lows: np.ndarray
-    highs: np.ndarray
-    shifts: np.ndarray
-    bits: np.ndarray | None
-    slots: np.ndarray
-    shift: int
+def _in_range(packed: np.ndarray, pivots: np.ndarray, part: int) -> np.ndarray:
+    """Which rows lie behind pivot number `part` − 1 and up to pivot number `part`."""
+    inside = np.ones(packed.size, np.bool_)
+    if part > 0:
+        inside &= packed > pivots[part - 1]
+    if part < pivots.size:
+        inside &= packed <= pivots[part]
+    return inside
 
 
 class RowSet:
@@ -49,7 +49,6 @@ class RowSet:
         self._wide: Columns | None = None
         self._wide_fresh: list[Columns] = []
         self._bits: np.ndarray | None = None
-        self._view: _View | None = None
         self._slots = np.empty(0, np.int64)
         self._set_up()
 
@@ -95,25 +94,29 @@ class RowSet:
         self._taken.append(packed)
         return packed
 
-    def columns(self) -> Columns:
-        """All rows, sorted."""
+    def columns(self, threads: ThreadExecutor | None = None) -> Columns:
+        """All rows, sorted; many of them by these threads."""
         if self._wide is not None:
             self._known_fresh = self._take_wide()  # still to be taken
             return self._wide
-        return self._unpack(np.sort(np.concatenate([*self._taken, self._fresh[: self._fresh_count]])))
+        packed = np.concatenate([*self._taken, self._fresh[: self._fresh_count]])
+        if threads is None or threads.workers == 1 or packed.size < _MANY:
+            packed.sort()
+            return self._unpack(packed)
+        return self._sorted_on(threads, packed)
 
-    def unknown(self, rows: np.ndarray, picks: np.ndarray) -> np.ndarray:
-        """The candidates without those that are surely in the set. May be called on any thread while another one adds. O(n) expected."""
-        view = self._view
-        if view is None:
-            return rows.copy()
-        kept = np.empty(rows.shape[1] + 1, np.int64)
-        common = (rows, picks, view.lows, view.highs, view.shifts)
-        if view.bits is not None:
-            count = kernels.unknown_dense(*common, view.bits, kept)
-        else:
-            count, _ = kernels.unknown_sparse(*common, view.slots, view.shift, kept)
-        return rows[:, kept[:count]]
+    def _sorted_on(self, threads: ThreadExecutor, packed: np.ndarray) -> Columns:
+        """The columns of packed rows, each thread sorting and unpacking those of one range."""
+        pivots = np.quantile(packed[:: packed.size // _SAMPLE], np.arange(1, threads.workers) / threads.workers).astype(np.int64)
+        parts = list(threads.map(lambda part: np.sort(packed[_in_range(packed, pivots, part)]), range(threads.workers)))
+        ends = np.cumsum([0, *(part.size for part in parts)])
+        out = np.empty((self.width, packed.size), np.int64)
+
+        def unpack(part: int) -> None:
+            kernels.unpack(parts[part], self._lows, self._shifts, out[:, ends[part] : ends[part + 1]])
+
+        list(threads.map(unpack, range(threads.workers)))
+        return list(out)
 
     # ── how rows are kept ─────────────────────────────────────────────────────────────────────────────────────────────
     def _set_up(self) -> None:
@@ -121,13 +124,11 @@ class RowSet:
         bits = tuple((int(high) - int(low)).bit_length() for low, high in zip(self._lows, self._highs, strict=True))
         self._widths = bits
         if sum(bits) > _PACKED_BITS:
-            self._view = None
             self._wide = [np.empty(0, np.int64) for _ in range(self.width)]
             return
         self._shifts = np.array([sum(bits[column + 1 :]) for column in range(self.width)], np.int64)
         if 1 << sum(bits) <= max(_DENSE_BITS, _DENSE_SHARE * self.count):
             self._bits = np.zeros(((1 << sum(bits)) >> 6) + 1, np.int64)
-            self._view = _View(self._lows, self._highs, self._shifts, self._bits, self._slots, 0)
             return
         self._bits = None
         self._resize(1 << 12)
@@ -137,7 +138,6 @@ class RowSet:
         self._shift = 64 - (slots.bit_length() - 1)
         self._slots = np.zeros(slots, np.int64)
         kernels.rehash(old, self._slots, self._shift)
-        self._view = _View(self._lows, self._highs, self._shifts, None, self._slots, self._shift)
 
     def _make_room(self, more: int) -> None:
         needed = self._fresh_count + more
@@ -169,7 +169,7 @@ class RowSet:
             spare = (high - low) if high - low < 1 << 40 else 0
             lows[column] = max(low - (spare if low < self._lows[column] else 0), -(1 << 63))
             highs[column] = min(high + (spare if high > self._highs[column] else 0), (1 << 63) - 1)
-        self._lows, self._highs = lows, highs  # new arrays: a view may hold those before
+        self._lows, self._highs = lows, highs  # new arrays: packed rows that were taken keep those before
         self._slots = np.empty(0, np.int64)
         self._set_up()
         if self._wide is not None:

@@ -10,7 +10,6 @@ import numpy as np
 from scantree.jit import compiled, inlined, load, store
 
 EMPTY = 0  # a slot holds a packed row plus one, so that a fresh table is one the system has zeroed
-OUT_OF_RANGE = -1
 BLOCK = 128  # rows whose slots are fetched together
 _MULTIPLIER = -7046029254386353131  # 2⁶⁴ / golden ratio, as a signed word
 
@@ -19,18 +18,6 @@ _MULTIPLIER = -7046029254386353131  # 2⁶⁴ / golden ratio, as a signed word
 def slot_of(packed, shift):
     """Fibonacci hashing: the top bits of a product."""
     return ((packed * _MULTIPLIER) >> shift) & ((1 << (64 - shift)) - 1)
-
-
-@inlined
-def pack(rows, row, picks, lows, highs, shifts):
-    """The packed row, or OUT_OF_RANGE when a value lies outside the ranges."""
-    packed = 0
-    for column in range(picks.size):
-        value = rows[load(picks, column), row]
-        if value < load(lows, column) or value > load(highs, column):
-            return OUT_OF_RANGE
-        packed |= (value - load(lows, column)) << load(shifts, column)
-    return packed
 
 
 @inlined
@@ -105,43 +92,6 @@ def add_sparse(rows, first, picks, lows, highs, shifts, slots, shift, fresh, cou
             count += 1 if found == EMPTY else 0
         first = last
     return first, count, total
-
-
-@compiled
-def unknown_dense(rows, picks, lows, highs, shifts, bits, kept):
-    """The numbers of the rows that are not there, into `kept`: how many. Changes nothing, so it may run beside `add_dense`."""
-    count = 0
-    for row in range(rows.shape[1]):
-        packed = pack(rows, row, picks, lows, highs, shifts)
-        store(kept, count, row)
-        count += 1 if packed < 0 else 1 - ((load(bits, packed >> 6) >> (packed & 63)) & 1)
-    return count
-
-
-@compiled
-def unknown_sparse(rows, picks, lows, highs, shifts, slots, shift, kept):
-    """As `unknown_dense`, beside `add_sparse`: (how many, a sum). Of a block with a row out of range all are kept."""
-    mask = slots.size - 1
-    block = np.empty(BLOCK, np.int64)
-    count = 0
-    total = 0
-    for first in range(0, rows.shape[1], BLOCK):
-        last = min(first + BLOCK, rows.shape[1])
-        inside = pack_block(rows, first, last, picks, lows, highs, shifts, block) >= 0
-        if inside:
-            total += touch(block, last - first, slots, shift)
-        for row in range(first, last):
-            store(kept, count, row)
-            found = EMPTY
-            if inside:
-                packed = load(block, row - first)
-                slot = slot_of(packed, shift)
-                found = load(slots, slot)
-                while found != EMPTY and found != packed + 1:
-                    slot = (slot + 1) & mask
-                    found = load(slots, slot)
-            count += 1 if found == EMPTY else 0
-    return count, total
 
 
 @compiled

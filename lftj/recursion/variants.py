@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -31,8 +31,9 @@ class Variant:
     needed: tuple[int, ...]
     picks: np.ndarray
     plan: RulePlan | None = None
-    prepared: PreparedPlan | None = None
+    prepared: dict[int, PreparedPlan] = field(default_factory=dict)  # one for each piece of the delta
     planned_for: int = 0  # rows of the delta
+    pace: float = 4.0  # kernel steps for a row of the delta, the last time
     wasted: int = 0  # kernel steps since then that led to nothing
     tries: int = 0  # how often that was reason to look for another plan
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from itertools import pairwise, permutations
 
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns
@@ -42,6 +42,14 @@ class LooseRows(RelationVersion):
     def sample(self, rows: int) -> Columns:
         """About `rows` rows at equal distances."""
         return [column[:: max(1, len(column) // rows)] for column in self._rows]
+
+    def split(self, pieces: int) -> list[LooseRows]:
+        """The same rows in so many pieces, each as they stand side by side."""
+        ends = [self.count * piece // pieces for piece in range(pieces + 1)]
+        return [self._piece(first, last) for first, last in pairwise(ends)] if pieces > 1 else [self]
+
+    def _piece(self, first: int, last: int) -> LooseRows:
+        return LooseRows(self.schema, self._arena, [column[first:last] for column in self._rows])
 
 
 class AnyOrder(RelationVersion):

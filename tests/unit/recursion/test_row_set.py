@@ -44,20 +44,3 @@ def test_reading_all_rows_leaves_the_fresh_ones_to_be_taken():
         assert [column.tolist() for column in rows.columns()] == [[1, 5], [2, 3]]
         assert len(rows.take_fresh()[0]) == 2
         assert len(rows.take_fresh()[0]) == 0
-
-
-@pytest.mark.parametrize("kind", RANGES)
-def test_unknown_rows_are_those_not_seen_before_in_their_order(kind: str):
-    by = random.Random(3)
-    low, high = RANGES[kind]
-    rows = RowSet(2, np.array([-10, -10]), np.array([10, 10]))
-    known: set[tuple[int, int]] = set()
-    for _ in range(4):
-        fresh = [(by.randint(low, high), by.randint(low, high)) for _ in range(700)]
-        asked = by.sample([*fresh, *known], 700)
-        found = rows.unknown(np.array(asked, np.int64).T.copy(), np.array([0, 1]))
-        left = list(zip(*(column.tolist() for column in found), strict=True))
-        # rows too wide to be packed are not looked up
-        assert left == (asked if kind == "wide" and known else [row for row in asked if row not in known])
-        rows.add(np.array(fresh, np.int64).T.copy(), np.array([0, 1]))
-        known |= set(fresh)
