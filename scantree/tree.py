@@ -109,8 +109,7 @@ class Tree:
         Inserting a present key overwrites its values; erasing an absent one does nothing; a key in both ends up inserted.
         O(δ (page + log n)) for δ changes.
         """
-        added = as_matrix(inserts, self.key_width + self.value_width)
-        removed = as_matrix(erases, self.key_width)
+        added, removed = as_matrix(inserts, self.key_width + self.value_width), as_matrix(erases, self.key_width)
         if added.shape[1] + removed.shape[1] == 0:
             return self
         if self.root == 0:
@@ -136,6 +135,10 @@ class Tree:
         like = Tree.empty(self.arena, self.key_width, leaf_capacity=capacity, fan=fan)
         with self.arena.lock:
             return Tree(self.arena, like, self.root, self.height, self.count)
+
+    def version(self, root: int, height: int) -> Tree:
+        """The version of this tree that a kernel made, at this root (0: without rows). Call with the arena's lock held."""
+        return Tree(self.arena, self, root, height, int(rank(self.arena.memory, root, height, END)) if root else 0)
 
     # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────────
     def __len__(self) -> int:

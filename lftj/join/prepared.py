@@ -91,6 +91,24 @@ class PreparedPlan:
                 state[at.ROWS] = 0
         return_cache(context, cache, state)
 
+    def bind(self, relations: Relations) -> tuple[list[Tree], list[Tree]]:
+        """Put the roots of these relations' trees into the plan, of empty ones too. The atoms' trees and the others, to be held as long."""
+        trees = [relations[atom.relation].tree(atom.order) for atom in self.plan.atoms]
+        for tree, records in zip(trees, self._parts, strict=True):
+            for record in records:
+                self._words[record + at.PART_ROOT] = tree.root
+                self._words[record + at.PART_HEIGHT] = tree.height
+        return trees, self._bind_probes(relations)
+
+    @property
+    def parts(self) -> list[list[int]]:
+        """Per atom, where the records of its parts begin in the plan's words."""
+        return self._parts
+
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """What a kernel runs this plan on: the plan, a state, the state it begins with, the output by columns, and the log."""
+        return self._words, self._state, self._fresh, self._out, self._log_words
+
     def _bind(self, relations: Relations) -> list[Tree] | None:
         """Put the roots of these relations' trees into the plan; the trees, to be held while it runs, or None when one is empty."""
         words = self._words
@@ -103,9 +121,11 @@ class PreparedPlan:
                 words[record + at.PART_ROOT] = tree.root
                 words[record + at.PART_HEIGHT] = tree.height
             trees.append(tree)
-        for probe, record in zip(self.plan.probes, self._probes, strict=True):
-            tree = relations[probe.relation].tree(probe.order)
-            words[record + at.PROBE_ROOT] = tree.root
-            words[record + at.PROBE_HEIGHT] = tree.height
-            trees.append(tree)
+        return trees + self._bind_probes(relations)
+
+    def _bind_probes(self, relations: Relations) -> list[Tree]:
+        trees = [relations[probe.relation].tree(probe.order) for probe in self.plan.probes]
+        for tree, record in zip(trees, self._probes, strict=True):
+            self._words[record + at.PROBE_ROOT] = tree.root
+            self._words[record + at.PROBE_HEIGHT] = tree.height
         return trees

@@ -9,6 +9,10 @@ from lftj.join.context import AllowanceSpentError, Context
 
 ITERATION = 20_000
 """An iteration of an update, or a rule's part in one of a bootstrap, whatever it finds."""
+COMPILED_ITERATION = 1_000
+"""An iteration of an update that moves few rows, in compiled code."""
+COMPILED_MOVE = 400
+"""A row that it changes in one key order."""
 STEP = 4
 """A step of a join in a bootstrap; one of a walk counts once."""
 PROOF = 8

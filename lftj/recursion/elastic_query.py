@@ -37,14 +37,18 @@ class Proofs(NamedTuple):
 
 
 class ElasticQuery:
-    """One body whose relations of the stratum have `ITERATED` in their names. `relation` is the one whose change drives it."""
+    """One body whose relations of the stratum have `ITERATED` in their names. `relation` is the one whose change drives it.
+
+    Column i of a head row is output `picks[i]` of its plans, whose first `values` outputs are the head's; then come standings.
+    """
 
     def __init__(self, body: NormalRule, relation: str = "", bound: tuple[int, ...] | None = None):
         self.relation = relation
         self.bound = bound
         head = [term.variable for term in body.head if isinstance(term, Ref)]
         self._head = tuple(dict.fromkeys(head))
-        self._picks = [self._head.index(variable) for variable in head]
+        self.picks = [self._head.index(variable) for variable in head]
+        self.values = len(self._head)
         self.body = replace(body, variables=tuple(replace(v, name=f"v{i}") for i, v in enumerate(body.variables)))
         self._names = [variable.name for variable in body.variables]
         self.rule = _with_iterations(self.body)
@@ -57,22 +61,21 @@ class ElasticQuery:
 
     def run(self, readings: Mapping[str, RelationVersion], context: Context) -> Proofs:
         """All proofs over these relations; those with a moved row as it was count as lost."""
-        columns, counts, _ = self._plan(readings, context).run(readings, context)
-        width = len(self._head)
+        columns, counts, _ = self.prepared(readings, context).run(readings, context)
         iterations = np.full(len(counts), -1)
-        for column in columns[width:]:
+        for column in columns[self.values :]:
             # a row as it was before it moved has the complement of its standing
             gone = column >> 63
             np.maximum(iterations, iterations_of(column ^ gone), out=iterations)
             counts = (counts ^ gone) - gone
-        rows = [columns[pick] for pick in self._picks] or [np.zeros(len(counts), np.int64)]
+        rows = [columns[pick] for pick in self.picks] or [np.zeros(len(counts), np.int64)]
         return Proofs(rows, iterations + 1, counts)
 
     def key_orders(self) -> list[tuple[str, Order]]:
         """What the plans made so far read."""
         return [read for prepared, _ in self._prepared.values() for read in prepared.plan.key_orders()]
 
-    def _plan(self, readings: Mapping[str, RelationVersion], context: Context) -> PreparedPlan:
+    def prepared(self, readings: Mapping[str, RelationVersion], context: Context) -> PreparedPlan:
         """A plan for relations of about these sizes; one is kept for each size of the smallest, which is mostly the change."""
         sizes = tuple([readings[atom.relation].count for atom in self.rule.atoms])
         magnitude = max(0, min(sizes, default=0).bit_length() - _FEW + _REPLAN - 1) // _REPLAN

@@ -20,7 +20,7 @@ Rules that come and go are facts that come and go [DYRE]: all proofs by such a r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -29,10 +29,12 @@ import numpy as np
 from lftj.join.context import Context
 from lftj.maintain.versions import CHANGE, OLD, Versions
 from lftj.program.normal_form import NormalRule
+from lftj.recursion.compiled_rounds import CompiledRounds
 from lftj.recursion.effort import ITERATION, LOOK_UP, change_of, charge
 from lftj.recursion.elastic_query import ElasticQuery, Proofs
 from lftj.recursion.iterated_relation import ITERATED, IteratedRelation, iterated_schema
 from lftj.recursion.proofs_to_come import Counted, ProofsToCome
+from lftj.recursion.round_tables import Question
 from lftj.recursion.rule_queries import BEFORE, LOST, MOVED, START, RuleQueries
 from lftj.recursion.standing import iterations_of, proofs_of, standing
 from lftj.recursion.stratum_state import StratumState
@@ -110,9 +112,26 @@ class ElasticUpdate:
     def run(self) -> tuple[StratumState, dict[str, Delta]]:
         """The state after the change, and the net change of each relation's rows. Raises what evaluation raises."""
         self._changes_below()
+        rounds = CompiledRounds(self.state.schemas, self._questions, self.readings, self.context)
         while (due := self.waiting.take()) is not None:
             self._iteration(*due)
+            if rounds.worth_trying(sum(len(counts) for _, counts in due[1].values())):
+                rounds.go(self.relations, self.waiting)
+        self.assignments += rounds.assignments
+        self.asked.update(dict.fromkeys(question.query for question in rounds.plans))
         return self._finished(), self._deltas()
+
+    def _questions(self) -> Iterator[Question]:
+        """What is asked in an iteration about the rows that it moves."""
+        for name in self.state.schemas:
+            for queries in self.readers[name]:
+                for query in queries.moved:
+                    if query.relation == name:
+                        yield Question(name, False, query, queries.rule.relation, self.moving[name])
+        for queries in self.state.rules:
+            if queries.recursive:
+                head = queries.rule.relation
+                yield Question(head, True, queries.rediscovery, head, self.losing[head])
 
     # ── before the first iteration ────────────────────────────────────────────────────────────────────────────────────
     def _changes_below(self) -> None:

@@ -43,6 +43,16 @@ class ProofsToCome:
             heappush(self._iterations, iteration)
         self._waiting[iteration].setdefault(relation, []).append(counted)
 
+    def drain(self) -> list[tuple[int, str, Counted]]:
+        """All that waits, as (iteration, relation, rows that may repeat and their counts); nothing is left."""
+        waiting, self._waiting, self._iterations = self._waiting, {}, []
+        return [(iteration, name, piece) for iteration, due in waiting.items() for name, pieces in due.items() for piece in pieces]
+
+    @property
+    def iterations(self) -> int:
+        """For how many iterations something waits."""
+        return len(self._iterations)
+
     def take(self) -> tuple[int, Mapping[str, Counted]] | None:
         """The least iteration that something waits for, and what; None when nothing is left."""
         if not self._iterations:

@@ -9,7 +9,7 @@ With `NUMBA_DISABLE_JIT=1` kernels run as Python, and with `NUMBA_BOUNDSCHECK=1`
 from __future__ import annotations
 
 from scantree.jit.decorators import compiled, inlined
-from scantree.jit.directory import cache_directory
+from scantree.jit.directory import ADDRESSES, cache_directory
 from scantree.jit.memory import address, bits_to_float, float_to_bits, load, load_byte, store
 
-__all__ = ["address", "bits_to_float", "cache_directory", "compiled", "float_to_bits", "inlined", "load", "load_byte", "store"]
+__all__ = ["ADDRESSES", "address", "bits_to_float", "cache_directory", "compiled", "float_to_bits", "inlined", "load", "load_byte", "store"]

@@ -25,6 +25,9 @@ DISABLED = bool(_config.DISABLE_JIT)
 CHECKED = bool(_config.BOUNDSCHECK)
 """Whether every access is checked against the array's bounds."""
 
+ADDRESSES = not (DISABLED or CHECKED)
+"""Whether kernels take arrays as numbers, so that words in one array can tell of others."""
+
 _ROOT = Path(__file__).resolve().parent.parent.parent
 _PACKAGES = ("lftj", "sensitivity", "scantree", "partition")
 

@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba import extending, types
 from numba.core.typing import templates
 
-from scantree.jit.directory import CHECKED, DISABLED
+from scantree.jit.directory import ADDRESSES, CHECKED
 
 # Numba's own types do not tell what these are.
 _type_callable: Any = extending.type_callable
@@ -28,7 +28,7 @@ def address(array: np.ndarray) -> Any:
 
     The caller keeps the array alive while the kernel runs.
     """
-    if DISABLED or CHECKED:
+    if not ADDRESSES:
         return array
     return array.__array_interface__["data"][0]
 
