@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
 import lftj
@@ -22,6 +24,7 @@ from bench.graphs import rmat
 # Edges and scale of the power-law graph.
 SIZES = {"s": (5_000, 9), "m": (100_000, 13), "l": (1_000_000, 16)}
 CSPA = {"s": "cspa_1k", "m": "cspa_1k", "l": "cspa_10k"}
+CSPA_COPIES = {"threads2_cspa": 1, "threads2_cspa_x8": 8}
 REPEATS = 5
 PARTS = 64
 Measured = tuple[float, list[int]]
@@ -48,6 +51,18 @@ def _analysis(tables: dict[str, pa.Table], threads: int) -> Measured:
         workspace.load(name, table)
     seconds = once(lambda: workspace.add_rules(program("cspa")))[0]
     return seconds, [len(workspace[name]) for name in ("valueFlow", "valueAlias", "memoryAlias")]
+
+
+def _side_by_side(tables: dict[str, pa.Table], copies: int) -> dict[str, pa.Table]:
+    """So many copies of the facts, the values of each shifted beyond those of the one before."""
+    columns = [np.asarray(column) for table in tables.values() for column in table.columns]
+    step = 1 + max(int(column.max()) for column in columns)
+
+    def repeated(table: pa.Table) -> pa.Table:
+        shifted = (np.concatenate([np.asarray(column) + copy * step for copy in range(copies)]) for column in table.columns)
+        return pa.table(dict(zip(table.column_names, shifted, strict=True)))
+
+    return {name: repeated(table) for name, table in tables.items()}
 
 
 def _compare(report: Report, figure: str, run: Callable[[int], Measured]) -> None:
@@ -80,10 +95,10 @@ def measure(report: Report, data: Path | None) -> None:
         _compare(report, "threads2_triangle", lambda threads: _count(edges, threads))
     if report.wants("balance64"):
         _balance(report, edges)
-    if not report.wants("threads2_cspa"):
-        return
-    if data is None:
-        report.note(left_out="threads2_cspa", because="no --data")
-        return
-    tables = next(case for case in CASES if case.name == CSPA[report.size]).tables(data)
-    _compare(report, "threads2_cspa", lambda threads: _analysis(tables, threads))
+    for figure, copies in CSPA_COPIES.items():
+        if report.wants(figure) and data is None:
+            report.note(left_out=figure, because="no --data")
+        elif report.wants(figure) and data is not None:
+            case = next(case for case in CASES if case.name == CSPA[report.size])
+            tables = _side_by_side(case.tables(data), copies)
+            _compare(report, figure, partial(_analysis, tables))

@@ -21,7 +21,7 @@ from partition.executor import ThreadExecutor
 
 _ROUND = 16  # threads are worth starting for this part of the steps after which one evaluation is divided
 _PIECE = 64  # rows of a piece, as a part of the same
-_PIECES = 2  # for each thread, so that unequal ones even out
+_PARTS = 8  # so many parts of one evaluation for each piece: a piece costs a tree and a plan
 
 
 class Share(NamedTuple):
@@ -81,7 +81,7 @@ class SharedRound:
     def _pieces(self, delta: LooseRows) -> list[LooseRows]:
         assert self._threads is not None
         least = max(1, self._threads.patience // _PIECE)
-        return delta.split(max(1, min(self._threads.parts, _PIECES * self._threads.workers, delta.count // least)))
+        return delta.split(max(1, min(self._threads.parts // _PARTS, delta.count // least)))
 
 
 Task = Callable[[Context], Outcome]
