@@ -24,6 +24,9 @@ def upkeep_lines(rule: NormalRule | FunctorRule, state: State) -> Iterator[str]:
         if any(stratum.recursive and rule.relation in stratum.relations for stratum in state.program.stratified.strata):
             yield "    kept up to date with its recursive stratum"
         return
+    if found.body is not None and found.body.extremes is not None:
+        yield f"    kept up to date by looking up the first or last row of each group that changes in {found.body.extremes.relation}"
+        return
     if found.trace is None:
         yield "    kept up to date by delta queries: each changed row is joined with the other atoms"
         return

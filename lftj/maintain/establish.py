@@ -12,7 +12,7 @@ from lftj.heads.support import support_counts
 from lftj.heads.support_state import SupportState
 from lftj.join.context import Context
 from lftj.join.evaluate import Columns, Relations, evaluate
-from lftj.maintain.full import projected
+from lftj.maintain.full import aggregated, projected
 from lftj.maintain.functor_rows import functor_rows
 from lftj.maintain.rule_state import Body, RelationState, RuleState
 from lftj.maintain.rule_work import RuleWork
@@ -94,7 +94,7 @@ def is_supported(rules: list[RuleState], has_base: bool) -> bool:
     """Whether a row may be derived in several ways, so that its support has to be counted."""
     if len(rules) + has_base != 1:
         return True
-    return any(state.aggregate is None and state.body is not None and state.body.projects for state in rules)
+    return any(state.body is not None and not state.body.calls and state.body.projects for state in rules)
 
 
 def rule_name(rule: NormalRule | FunctorRule) -> str:
@@ -109,6 +109,10 @@ def _evaluate(
         assert isinstance(rule, FunctorRule)
         rows = functor_rows(rule, relations[rule.domain].columns(), context)
         return rows, np.ones(len(rows[0]), np.int64), RuleState(rule, None)
+    if body.extremes is not None:
+        relations[body.extremes.relation].tree(body.extremes.order)
+        rows = aggregated(rule, relations, context)
+        return rows, np.ones(len(rows[0]), np.int64), RuleState(rule, body)
     choice = choose_trace(rule, body.needed, relations, context) if traced else None
     trace = None
     if choice is not None:

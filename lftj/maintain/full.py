@@ -28,7 +28,7 @@ def derive(schema: RelationSchema, rules: Iterable[NormalRule | FunctorRule], re
         if isinstance(rule, FunctorRule):
             found = functor_rows(rule, relations[rule.domain].columns(), context)
         elif rule.aggregates:
-            found = _aggregated(rule, relations, context)
+            found = aggregated(rule, relations, context)
         else:
             found = projected(rule, relations, context)[0]
         rows = found if not len(rows[0]) else union(rows, found)
@@ -72,7 +72,8 @@ def _compact(rows: Columns, counts: np.ndarray, pieces: Sequence[np.ndarray], pi
     return support_counts(columns, np.concatenate((counts, new[-1])) if len(counts) else new[-1])
 
 
-def _aggregated(rule: NormalRule, relations: Relations, context: Context) -> Columns:
+def aggregated(rule: NormalRule, relations: Relations, context: Context) -> Columns:
+    """The head rows of a rule with aggregates, sorted."""
     group = [term.variable for term in rule.head if isinstance(term, Ref)]
     terms = [term for term in rule.head if isinstance(term, AggregateTerm)]
     needed = tuple(dict.fromkeys([*group, *(argument.variable for term in terms for argument in term.args)]))

@@ -12,6 +12,7 @@ from lftj.heads.aggregate_state import AggregateState
 from lftj.heads.support_state import SupportState
 from lftj.join.evaluate import Columns
 from lftj.maintain.delta_query import DeltaQuery, delta_queries
+from lftj.maintain.extremes import Extremes, extremes_of
 from lftj.maintain.trace_state import TraceState
 from lftj.program.normal_form import AggregateTerm, FunctorRule, NormalRule, Ref
 
@@ -43,6 +44,11 @@ class Body:
     def queries(self) -> list[DeltaQuery]:
         """The delta queries, one per atom."""
         return delta_queries(self.rule, self.needed)
+
+    @cached_property
+    def extremes(self) -> Extremes | None:
+        """How the head is read off a key order of the only relation of the body, if it is."""
+        return extremes_of(self.rule)
 
     @cached_property
     def shape(self) -> AggregateShape:

@@ -101,6 +101,8 @@ def _hopeless(rules: list[RuleState], versions: Versions, fraction: float, allow
         return False
     expected, changed, read = 0.0, 0, 0
     for rule_state in rules:
+        if rule_state.body is not None and rule_state.body.extremes is not None:
+            continue  # never more than a look-up for each changed row
         for name in rule_state.rule.reads:
             read += versions[name].count
             changed += len(versions.deltas[name]) if name in versions.deltas else 0
@@ -131,6 +133,10 @@ def _rule(state: RuleState, versions: Versions, context: Context, work: RuleWork
         work.surgeries, work.assignments = len(delta), len(found)
         return (found if len(found) else None), state
     body = state.body
+    if body.extremes is not None:
+        delta = body.extremes.update(versions, context)
+        work.surgeries, work.assignments = len(versions.deltas[body.extremes.relation]), len(delta)
+        return (delta if len(delta) else None), state
     columns, signed, state = _assignments(state, body, versions, context, work)
     work.assignments = len(signed)
     if not len(signed):

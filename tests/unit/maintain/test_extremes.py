@@ -1,0 +1,111 @@
+"""`min` and `max` read off key orders: the rows of brute force after every change, in work per changed row, and without a state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import lftj
+from lftj.maintain.extremes import extremes_of
+from lftj.program.normal_form import NormalRule
+
+OFFER = ".decl offer(item: symbol, shop: number, cost: number)\n"
+VIEWS = """
+.decl span(top: number, item: symbol, same: symbol, low: number)
+span(max(c), x, x, min(c)) :- offer(x, _, c).
+.decl all(low: number)
+all(min(c)) :- offer(_, _, c).
+.decl cheapest(shop: number, low: number)
+cheapest(s, min(c)) :- offer(_, s, c).
+.decl dear(shop: number, top: number)
+dear(s, max(c)) :- offer(_, s, c).
+"""
+Row = tuple[str, int, int]
+rows = st.tuples(st.sampled_from("abc"), st.integers(0, 3), st.integers(-3, 3))
+
+
+def rules_of(workspace: Any, relation: str) -> list[NormalRule]:
+    stratified = workspace._engine.state.program.stratified
+    return [rule for stratum in stratified.strata for rule in stratum.rules if rule.relation == relation]
+
+
+def expected(offers: set[Row]) -> dict[str, list[tuple[Any, ...]]]:
+    items, shops = sorted({x for x, _, _ in offers}), sorted({s for _, s, _ in offers})
+    costs = {key: [c for x, s, c in offers if key in (x, s)] for key in (*items, *shops)}
+    return {
+        "span": sorted((max(costs[x]), x, x, min(costs[x])) for x in items),
+        "all": [(min(c for _, _, c in offers),)] if offers else [],
+        "cheapest": [(s, min(costs[s])) for s in shops],
+        "dear": [(s, max(costs[s])) for s in shops],
+    }
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(st.sets(rows, max_size=6), st.sets(rows, max_size=6)), max_size=6))
+def test_after_every_commit_the_rows_are_those_of_brute_force(steps: list[tuple[set[Row], set[Row]]]) -> None:
+    workspace = lftj.connect()
+    workspace.add_rules(OFFER + VIEWS)
+    offers: set[Row] = set()
+    for wanted, unwanted in steps:
+        with workspace.transaction() as transaction:
+            transaction.insert("offer", sorted(wanted))
+            transaction.delete("offer", sorted(unwanted))
+        before, offers = expected(offers), (offers | wanted) - unwanted
+        for view, found in expected(offers).items():
+            assert sorted(workspace[view].fetchall()) == found, view
+            signed = [(*row, 1) for row in set(found) - set(before[view])] + [(*row, -1) for row in set(before[view]) - set(found)]
+            assert sorted(row[:-1] for row in transaction.changes(view).fetchall()) == sorted(signed), view
+    assert workspace.verify() == []
+
+
+def test_nothing_is_kept_beside_a_key_order_that_both_rules_share() -> None:
+    workspace = lftj.connect()
+    workspace.add_rules(OFFER + VIEWS)
+    workspace.load("offer", [(f"i{n % 7}", n % 10, n) for n in range(100)])
+    kept = [row[:2] for row in workspace.memory().fetchall()]
+    assert not [what for _, what in kept if what.startswith("(head")]
+    assert kept.count(("offer", "shop, cost, item")) == 1
+
+
+def test_a_commit_of_one_row_looks_at_its_group_alone() -> None:
+    work = {}
+    for size in (1_000, 20_000):
+        workspace = lftj.connect()
+        workspace.add_rules(OFFER + ".decl dear(shop: number, top: number)\ndear(s, max(c)) :- offer(_, s, c).")
+        workspace.load("offer", [("i", n % 10, n) for n in range(size)])
+        with workspace.transaction() as transaction:
+            transaction.delete("offer", [("i", (size - 1) % 10, size - 1)])
+        assert (9, size - 11) in workspace["dear"].fetchall()
+        assert workspace.profile(last=1)[["strategy", "surgeries", "head_changes"]].values.tolist() == [["update", 1, 2]]
+        work[size] = transaction.work
+    assert work[20_000] <= work[1_000] + 4
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "r(x, min(c)) :- offer(x, _, c), c > 0.",
+        "r(x, min(s)) :- offer(x, s, s).",
+        "r(x, min(c)) :- offer(x, 1, c).",
+        "r(x, min(c)) :- offer(x, s, c), offer(_, s, _).",
+        "r(x, min(c)) :- offer(x, s, c), !offer(x, c, s).",
+        "r(x, count()) :- offer(x, _, _).",
+        "r(x, sum(c)) :- offer(x, _, c).",
+    ],
+)
+def test_other_heads_keep_a_state(rule: str) -> None:
+    workspace = lftj.connect()
+    workspace.add_rules(f"{OFFER}.decl r(item: symbol, n: number)\n{rule}")
+    assert all(extremes_of(each) is None for each in rules_of(workspace, "r"))
+
+
+def test_texts_stand_in_an_order_of_their_own() -> None:
+    workspace = lftj.connect()
+    workspace.add_rules(OFFER + ".decl first(shop: number, item: symbol)\nfirst(s, min(x)) :- offer(x, s, _).")
+    workspace.load("offer", [("z", 1, 1), ("a", 1, 1)])
+    assert extremes_of(rules_of(workspace, "first")[0]) is None
+    workspace.load("offer", [("B", 1, 1)])
+    assert workspace["first"].fetchall() == [(1, "B")]
