@@ -10,11 +10,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba.core import codegen, compiler
+from numba.core import codegen, compiler, compiler_machinery, typed_passes, untyped_passes
 from numba.core.environment import lookup_environment
 
 _JITCodeLibrary: Any = codegen.JITCodeLibrary
-_Compiler: Any = compiler.Compiler
+_CompilerBase: Any = compiler.CompilerBase
+
+_STEPS: Any = (
+    untyped_passes.TranslateByteCode,
+    untyped_passes.FixupArgs,
+    untyped_passes.IRProcessing,
+    untyped_passes.RewriteSemanticConstants,
+    untyped_passes.DeadBranchPrune,
+    untyped_passes.GenericRewrites,
+    untyped_passes.ReconstructSSA,
+    typed_passes.NopythonTypeInference,
+    typed_passes.PreLowerStripPhis,
+    typed_passes.InlineOverloads,
+    typed_passes.IRLegalization,
+    typed_passes.AnnotateTypes,
+    typed_passes.NativeLowering,
+    typed_passes.NoPythonBackend,
+)
 
 
 class _Library(_JITCodeLibrary):
@@ -83,15 +100,38 @@ class _WithoutEnvironment:
         """Nothing to tell: the `_Entry` that this is linked into does it."""
 
 
-class EntryCompiler(_Compiler):
-    """Numba's compiler, for kernels that Python calls."""
+class _Settings(compiler.Flags):
+    """Numba's settings of a compilation, compared quickly: it looks every operation up by them, and compares all of them each time."""
+
+    __slots__ = ()
+
+    __hash__ = compiler.Flags.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return (isinstance(other, _Settings) and self._values == other._values) or super().__eq__(other)
+
+
+class EntryCompiler(_CompilerBase):
+    """Numba's compiler, for kernels that Python calls.
+
+    Without the steps that find nothing in a kernel: it has no closures, comprehensions, `with`, `raise`, nor expressions over whole arrays.
+    """
 
     library: type[_Library] = _Entry
 
     def compile_extra(self, func: Any) -> Any:
         """As Numba's, into a library of our kind."""
         self.state.library = self.library(self.state.targetctx.codegen(), func.__qualname__)
+        self.state.flags = _Settings(self.state.flags)
         return super().compile_extra(func)
+
+    def define_pipelines(self) -> list[Any]:
+        """The steps from Python's bytecode to machine code."""
+        manager = compiler_machinery.PassManager("kernel")
+        for step in _STEPS:
+            manager.add_pass(step, step._name)
+        manager.finalize()
+        return [manager]
 
 
 class CalleeCompiler(EntryCompiler):
