@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numba
 from numba import types
 
-from scantree.jit.directory import DISABLED
+from scantree.jit.directory import CACHED, DISABLED
 from scantree.jit.libraries import CalleeCompiler, EntryCompiler
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -39,7 +39,7 @@ def _jit(function: Function, **options: Any) -> Function:
     if DISABLED:
         return function
     options |= {"error_model": "numpy", "no_cfunc_wrapper": True}
-    dispatcher = _njit(cache=True, nogil=True, pipeline_class=EntryCompiler, **options)(function)
+    dispatcher = _njit(cache=CACHED, nogil=True, pipeline_class=EntryCompiler, **options)(function)
     callee = _njit(no_cpython_wrapper=True, pipeline_class=CalleeCompiler, **options)(function)
     compile_now = dispatcher._compile_for_args
 

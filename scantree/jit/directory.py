@@ -51,5 +51,16 @@ def cache_directory() -> Path:
     return Path(base) / f"kernels-{_source_hash()}"
 
 
+def _can_be_written(directory: Path) -> bool:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(directory, os.W_OK)
+
+
 # Numba reads the directory when a function is decorated, so it is set once, here, before any kernel module is imported.
 _config.CACHE_DIR = str(cache_directory())
+
+CACHED = not DISABLED and _can_be_written(cache_directory())
+"""Whether machine code is kept at all: Numba would otherwise look for a place of its own, next to the sources, where it may grow stale."""

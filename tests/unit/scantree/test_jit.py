@@ -1,13 +1,36 @@
-"""What the compile decorator promises beyond Numba's."""
+"""What the compile decorators promise beyond Numba's."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from numba import types
 
-from scantree.jit import compiled, load, store
+from scantree.jit import bits_to_float, compiled, float_to_bits, inlined, load, load_byte, store
+
+ROOT = Path(__file__).resolve().parents[3]
+ARRAY: Any = types.Array(types.int64, 1, "C")
+
+
+@inlined
+def twice(memory: Any, at: int) -> int:
+    """A kernel that kernels call."""
+    return 2 * load(memory, at)
+
+
+@compiled
+def sum_of_twice(memory: Any) -> int:
+    """A kernel that Python calls."""
+    total = 0
+    for at in range(len(memory)):
+        total += twice(memory, at)
+    return total
 
 
 def test_a_kernel_called_with_a_constant_is_compiled_for_numbers_only() -> None:
@@ -16,10 +39,30 @@ def test_a_kernel_called_with_a_constant_is_compiled_for_numbers_only() -> None:
         return load(memory, at) + 1
 
     dispatcher: Any = kernel
-    array = types.Array(types.int64, 1, "C")
     for constant in (0, 1):
-        template, *_ = dispatcher.get_call_template((array, types.literal(constant)), {})
-        assert [signature.args for signature in template.cases] == [(array, types.int64)]
+        template, *_ = dispatcher.get_call_template((ARRAY, types.literal(constant)), {})
+        assert [signature.args for signature in template.cases] == [(ARRAY, types.int64)]
+
+
+def test_a_kernel_that_kernels_call_can_be_called_from_python_too() -> None:
+    memory = np.arange(4)
+    assert sum_of_twice(memory) == 12
+    assert [twice(memory, at) for at in range(4)] == [0, 2, 4, 6]
+    assert sum_of_twice(memory) == 12
+
+
+def test_only_what_python_calls_gets_machine_code() -> None:
+    @compiled
+    def inner(at: int) -> int:
+        return at + 1
+
+    @compiled
+    def outer(at: int) -> int:
+        return inner(at) + 1
+
+    assert outer(1) == 3
+    with_code: list[Any] = [outer, inner]
+    assert [kernel.signatures for kernel in with_code] == [[(types.int64,)], []]
 
 
 def test_loads_and_stores_reach_every_word() -> None:
@@ -33,3 +76,53 @@ def test_loads_and_stores_reach_every_word() -> None:
     memory = np.arange(7)
     turned(memory)
     assert memory.tolist() == [6, 5, 4, 3, 2, 1, 0]
+
+
+def test_bytes_are_loaded_as_they_are() -> None:
+    @compiled
+    def read(memory: Any, at: int) -> int:
+        return load_byte(memory, at)
+
+    memory = np.array([0, 127, 128, 255], np.uint8)
+    assert [read(memory, at) for at in range(4)] == [0, 127, 128, 255]
+
+
+@pytest.mark.parametrize("value", [0.0, -0.0, 1.5, -np.inf])
+def test_the_bits_of_a_float_are_the_same_to_python_and_to_kernels(value: float) -> None:
+    @compiled
+    def bits(value: float) -> int:
+        return float_to_bits(value)
+
+    @compiled
+    def back(bits: int) -> float:
+        return bits_to_float(bits)
+
+    assert bits(value) == float_to_bits(value)
+    assert np.array(back(bits(value))).tobytes() == np.array(value).tobytes()
+
+
+SUMS = "import numpy; from tests.unit.scantree import test_jit as t; print(t.sum_of_twice(numpy.arange(4)), t.twice(numpy.arange(4), {at}))"
+
+
+def _python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=os.environ | environment, capture_output=True, text=True)
+
+
+def test_processes_that_compile_into_one_cache_at_once_agree_and_the_next_compiles_nothing(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", SUMS.format(at=3)]
+    environment = os.environ | {"LFTJ_CACHE_DIR": str(tmp_path)}
+    both = [subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    assert [process.communicate()[0] for process in both] == ["12 6\n", "12 6\n"]
+    hits = _python(SUMS.format(at=3) + "; print(dict(t.sum_of_twice.stats.cache_misses))", LFTJ_CACHE_DIR=str(tmp_path))
+    assert hits.stdout == "12 6\n{}\n"
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    run = _python(SUMS.format(at=3) + "; print(t.sum_of_twice.stats.cache_path)", LFTJ_CACHE_DIR=str(tmp_path / "file"))
+    assert run.stdout == "12 6\nNone\n"
+
+
+def test_bounds_are_checked_in_kernels_that_kernels_call(tmp_path: Path) -> None:
+    run = _python(SUMS.format(at=4), LFTJ_CACHE_DIR=str(tmp_path), NUMBA_BOUNDSCHECK="1")
+    assert "IndexError" in run.stderr
