@@ -25,16 +25,19 @@ from lftj.recursion.decomposable import decompose
 from lftj.recursion.effort import CHANGED, ROW_ALONE, STEP, TOUCHED
 from lftj.recursion.elastic_bootstrap import elastic_bootstrap
 from lftj.recursion.elastic_update import ElasticUpdate
+from lftj.recursion.readiness import make_ready
 from lftj.recursion.stratum_state import StratumState
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta
 
-ALWAYS = 1_000_000
-"""What an update may cost in any case (see `effort`): some milliseconds."""
+ALWAYS = 4_000_000
+"""What an update may cost in any case (see `effort`): some twenty milliseconds."""
 _BEYOND = 2  # how much more than it was allowed a given-up update is taken to need
 _NO_LIMIT = 1 << 62
 _MANY = 1000  # changed rows below which no share of a relation is too large
-_WORTH = 2  # how much more than updates may take an update may be expected to take for its state to be built
+_USUAL = 0.01  # share of the rows that changes to make ready for are taken to move
+_FEW_STEPS = 8  # kernel steps for a given row of a stratum up to which proofs are counted from the beginning
+_WORTH = 2  # how much more than it may take an update may be expected to take, going by a bootstrap alone
 
 
 STRATUM = "#stratum "
@@ -81,7 +84,17 @@ def follow(stratum: Stratum, schemas: Mapping[str, RelationSchema], kept: Kept |
     rules = [rule for rule in stratum.rules if isinstance(rule, NormalRule)]
     if any(schema.choice for schema in schemas.values()):
         return _rows_alone(schemas, stratum.rules, versions, context, strategy="choice")
-    if not context.keep or not context.fraction or kept is None or not _countable(stratum):
+    if not context.keep or not context.fraction or not _countable(stratum):
+        return _rows_alone(schemas, stratum.rules, versions, context)
+    if not isinstance(kept, StratumState) and (rows := _newly_given(stratum, versions, first=kept is None)):
+        context.allowance = _FEW_STEPS * rows
+        try:
+            return _counted(StratumState.empty(schemas, context.arena), rules, versions, context, "bootstrap", ready=True)
+        except AllowanceSpentError:
+            pass
+        finally:
+            context.allowance = None
+    if kept is None:
         return _rows_alone(schemas, stratum.rules, versions, context)
     change = _changes(stratum, versions)
     large = change.rows > _MANY and change.share > context.fraction
@@ -100,7 +113,8 @@ def _updated_or_not(
     allowed = _NO_LIMIT if math.isinf(context.fraction) else max(ALWAYS, int(context.fraction * kept.work))
     strategy = "forecast"
     expected = kept.expected(change.rows)
-    if not large and (change.effort(kept.steps) if expected is None else expected) <= allowed:
+    hopeless = change.effort(kept.steps) > _WORTH * allowed if expected is None else expected > allowed
+    if not large and not hopeless:
         strategy = "fallback"
         try:
             return _updated(kept, rules, versions, context, allowed, change.rows)
@@ -118,6 +132,19 @@ def _updated_or_not(
 
 def _countable(stratum: Stratum) -> bool:
     return not any(isinstance(rule, FunctorRule) or rule.aggregates for rule in stratum.rules)
+
+
+def _newly_given(stratum: Stratum, versions: Versions, first: bool) -> int:
+    """How many rows were given to the stratum's own relations, if that is most of what it reads and most of them are new; else 0.
+
+    Where little follows from what is given, changes are cheap to follow and counting costs little beside storing the rows: so it is tried
+    at once, and given up when more follows.
+    """
+    own = [name for name in map(base_name, stratum.relations) if name in versions]
+    rows = sum(versions[name].count for name in own)
+    new = rows if first else sum(versions.deltas[name].inserted for name in own if name in versions.deltas)
+    others = sum(versions[name].count for name in stratum.reads - {*stratum.relations, *own})
+    return rows if rows > max(others, _MANY) and 2 * new > rows else 0
 
 
 @dataclass(frozen=True)
@@ -157,11 +184,15 @@ def _updated(kept: StratumState, rules: list[NormalRule], versions: Versions, co
     return Followed(deltas, state, "update", changed, update.assignments)
 
 
-def _counted(kept: StratumState, rules: list[NormalRule], versions: Versions, context: Context, strategy: str) -> Followed:
+def _counted(
+    kept: StratumState, rules: list[NormalRule], versions: Versions, context: Context, strategy: str, *, ready: bool = False
+) -> Followed:
     try:
         state = elastic_bootstrap(kept.schemas, kept.queries_of(rules), versions, context)
     except OverflowError:
         return _rows_alone(kept.schemas, rules, versions, context, _UNCOUNTABLE, strategy)
+    if ready:
+        make_ready(state, rules, versions, context, _USUAL)
     state = replace(state, spent=kept.spent, changes=kept.changes, failures=kept.failures)
     rows = {name: relation.rows() for name, relation in state.relations.items()}
     return Followed(_net(rows, versions), state, strategy)

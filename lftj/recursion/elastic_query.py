@@ -22,7 +22,7 @@ from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RuleVariable
 from lftj.recursion.iterated_relation import ITERATED
 from lftj.recursion.standing import iterations_of
 from lftj.storage.relation import Order, RelationVersion
-from lftj.types import INT
+from lftj.types import INT, encode_scalar
 
 _REPLAN = 3  # doublings or halvings of anything a plan reads after which it is made anew
 _FEW = 6  # up to so many bits in the number of rows no growth matters
@@ -70,6 +70,17 @@ class ElasticQuery:
             counts = (counts ^ gone) - gone
         rows = [columns[pick] for pick in self.picks] or [np.zeros(len(counts), np.int64)]
         return Proofs(rows, iterations + 1, counts)
+
+    def may_match(self, change: str, readings: Mapping[str, RelationVersion], context: Context) -> bool:
+        """Whether some row of `change`, which one of the atoms reads, has that atom's constants: rules often look at rows of one kind."""
+        columns = readings[change].columns()
+        atom = next(atom for atom in self.body.atoms if atom.relation == change)
+        alike = [
+            columns[column] == encode_scalar(argument.type, argument.value, context.dictionary)
+            for column, argument in enumerate(atom.args)
+            if isinstance(argument, Value)
+        ]
+        return not alike or bool(np.logical_and.reduce(alike).any())
 
     def key_orders(self) -> list[tuple[str, Order]]:
         """What the plans made so far read."""

@@ -181,7 +181,7 @@ class ElasticUpdate:
         for name in moved:
             for queries in self.readers.get(name, ()):
                 for query in queries.moved:
-                    if query.relation == name:
+                    if query.relation == name and query.may_match(name + MOVED, self.readings, self.context):
                         self._wait(queries.rule.relation, query)
         for name in moved:
             self.readings[name + BEFORE] = self.relations[name]

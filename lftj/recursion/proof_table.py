@@ -36,6 +36,10 @@ class ProofTable:
         columns = [np.ascontiguousarray(column) for column in rows.T]
         return sort_rows(columns) if ordered else columns
 
+    def rows(self) -> Columns:
+        """All rows in the order in which they were found."""
+        return [np.ascontiguousarray(column) for column in self._table()[: self.count, :-1].T]
+
     def columns(self) -> tuple[Columns, np.ndarray, np.ndarray]:
         """All rows in ascending order, the iteration of each, and its number of proofs. Call after `take_fresh`. O(n log n)."""
         *rows, proofs = (np.ascontiguousarray(column) for column in self._table()[: self.count].T)

@@ -1,7 +1,7 @@
 """The rows of one relation during a fixpoint: is a candidate new, and which rows were new in this round.
 
 Deduplication is where closures spend their time: a dense domain gets a bitmap (per leading key, a run of bits: Gustavson's accumulator), a
-sparse one a hash table of packed rows, and one too wide to pack into 62 bits falls back to sorted columns.
+sparse one a hash table of packed rows, and one too wide to pack into 62 bits a hash table of whole rows.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import numpy as np
 
 from lftj.recursion import row_set_kernels as kernels
 from lftj.recursion.packed_rows import Packed
+from lftj.recursion.wide_rows import WideRows
 from partition.executor import ThreadExecutor
-from scantree.rows import difference, sort_rows, union
 
 Columns = list[np.ndarray]
 
@@ -46,8 +46,7 @@ class RowSet:
         self._fresh = np.empty(_NO_ROOM, np.int64)
         self._fresh_count = 0
         self._taken: list[np.ndarray] = []  # what take_fresh gave out, packed, one array a round
-        self._wide: Columns | None = None
-        self._wide_fresh: list[Columns] = []
+        self._wide: WideRows | None = None
         self._bits: np.ndarray | None = None
         self._slots = np.empty(0, np.int64)
         self._set_up()
@@ -56,7 +55,8 @@ class RowSet:
     def add(self, rows: np.ndarray, picks: np.ndarray) -> None:
         """Add candidates: column i of a row is `rows[picks[i]]`. O(n) expected."""
         if self._wide is not None:
-            self._wide_fresh.append([rows[pick].copy() for pick in picks])
+            self._wide.add(rows, picks)
+            self.count = self._wide.count
             return
         first = 0
         while first < rows.shape[1]:
@@ -77,7 +77,7 @@ class RowSet:
     def take_fresh(self, ordered: bool = False) -> Columns:
         """The rows that were new since the last call, in ascending order if asked for."""
         if self._wide is not None:
-            return self._take_wide()
+            return self._wide.take_fresh(ordered)
         return self._unpack(self._take(ordered))
 
     def take_packed(self, ordered: bool = False) -> Packed | None:
@@ -97,8 +97,7 @@ class RowSet:
     def columns(self, threads: ThreadExecutor | None = None) -> Columns:
         """All rows, sorted; many of them by these threads."""
         if self._wide is not None:
-            self._known_fresh = self._take_wide()  # still to be taken
-            return self._wide
+            return self._wide.columns()
         packed = np.concatenate([*self._taken, self._fresh[: self._fresh_count]])
         if threads is None or threads.workers == 1 or packed.size < _MANY:
             packed.sort()
@@ -124,7 +123,7 @@ class RowSet:
         bits = tuple((int(high) - int(low)).bit_length() for low, high in zip(self._lows, self._highs, strict=True))
         self._widths = bits
         if sum(bits) > _PACKED_BITS:
-            self._wide = [np.empty(0, np.int64) for _ in range(self.width)]
+            self._wide = WideRows(self.width)
             return
         self._shifts = np.array([sum(bits[column + 1 :]) for column in range(self.width)], np.int64)
         if 1 << sum(bits) <= max(_DENSE_BITS, _DENSE_SHARE * self.count):
@@ -173,7 +172,10 @@ class RowSet:
         self._slots = np.empty(0, np.int64)
         self._set_up()
         if self._wide is not None:
-            self._wide, self._wide_fresh, self._known_fresh = every, [], sort_rows(fresh)
+            for columns in taken:
+                self._wide.add(np.array(columns), np.arange(self.width))
+            self._wide.take_fresh()
+            self._wide.add(np.array(fresh), np.arange(self.width))
             return
         self.count = 0
         self._fresh_count = 0
@@ -181,19 +183,3 @@ class RowSet:
         self._taken = [self._pack(columns) for columns in taken]
         self._fresh_count = len(fresh[0])
         self._fresh[: self._fresh_count] = self._pack(fresh)
-
-    # ── rows too wide to pack ─────────────────────────────────────────────────────────────────────────────────────────
-    _known_fresh: Columns | None = None
-
-    def _take_wide(self) -> Columns:
-        assert self._wide is not None
-        fresh = self._known_fresh or [np.empty(0, np.int64) for _ in range(self.width)]
-        self._known_fresh = None
-        if self._wide_fresh:
-            candidates = sort_rows([np.concatenate(parts) for parts in zip(*self._wide_fresh, strict=True)])
-            self._wide_fresh = []
-            new = difference(candidates, self._wide)
-            self._wide = union(self._wide, new)
-            fresh = union(fresh, new)
-        self.count = len(self._wide[0])
-        return fresh
