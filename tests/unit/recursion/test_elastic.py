@@ -11,6 +11,7 @@ from tests.unit.recursion.stratum import check, rows_of, states
 
 EDGES = ".decl e(x: number, y: number)\n"
 CLOSURE = EDGES + ".decl t(x: number, y: number)\nt(x, y) :- e(x, y). t(x, z) :- t(x, y), e(y, z).\n"
+KINDS = '.decl t(x: symbol, p: symbol, y: symbol)\nt(x, "is", z) :- t(x, "is", y), t(y, "sub", z).'
 RING = [(i, (i + 1) % 40) for i in range(40)]
 
 
@@ -275,3 +276,34 @@ def test_a_view_and_its_counted_state_share_their_pages():
         assert view.identity.root == state.relations["t"].identity.root
     sizes = {row[0] + row[1]: row[3] for row in closure.memory().fetchall()}
     assert sizes["t(iterations and proofs)"] == 2 * sizes["tx, y"] > 0
+
+
+def test_proofs_are_counted_while_facts_are_loaded_of_which_little_follows():
+    loaded = lftj.connect()
+    loaded.add_rules(KINDS)
+    change(loaded, {"t": [*((str(x), "has", str(x + 1)) for x in range(2000)), ("1", "is", "2"), ("2", "sub", "3")]}, {})
+    assert check(loaded) == 1
+    change(loaded, {"t": [("0", "is", "2")]}, {})
+    assert (strategies(loaded), check(loaded)) == (["update"], 1)
+    assert ("0", "is", "3") in loaded["t"].fetchall()
+
+
+def test_nothing_is_counted_while_facts_are_loaded_of_which_much_follows():
+    loaded = lftj.connect()
+    loaded.add_rules(".decl t(x: number, y: number)\nt(x, z) :- t(x, y), t(y, z).")
+    change(loaded, {"t": [(x, x + 1) for block in range(20) for x in range(100 * block, 100 * block + 80)]}, {})
+    assert states(loaded) == []
+    assert len(loaded["t"]) == 20 * 80 * 81 // 2
+
+
+def test_constants_that_no_moved_row_has_are_not_asked_for():
+    kinds = lftj.connect(elastic=float("inf"))
+    kinds.add_rules(KINDS)
+    change(kinds, {"t": [("a", "is", "b"), ("b", "sub", "c"), ("c", "sub", "d"), ("a", "has", "b")]}, {})
+    change(kinds, {}, {"t": [("a", "has", "b")]})
+    change(kinds, {"t": [("e", "has", "c")]}, {})
+    quiet = steps(kinds)
+    change(kinds, {"t": [("e", "is", "c")]}, {})
+    assert quiet < steps(kinds)
+    assert ("e", "is", "d") in kinds["t"].fetchall()
+    assert check(kinds) == 1

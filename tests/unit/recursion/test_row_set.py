@@ -44,3 +44,25 @@ def test_reading_all_rows_leaves_the_fresh_ones_to_be_taken():
         assert [column.tolist() for column in rows.columns()] == [[1, 5], [2, 3]]
         assert len(rows.take_fresh()[0]) == 2
         assert len(rows.take_fresh()[0]) == 0
+
+
+def test_rows_too_wide_to_pack_are_kept_as_others_are() -> None:
+    wide = RowSet(2, np.array([-(2**62), -(2**62)]), np.array([2**62, 2**62]))
+    rows = np.array([[5, -(2**61), 5, 2**61], [7, 8, 7, 9]])
+    wide.add(rows, np.array([0, 1]))
+    assert wide.count == 3
+    assert [column.tolist() for column in wide.take_fresh(ordered=True)] == [[-(2**61), 5, 2**61], [8, 7, 9]]
+    wide.add(rows[:, :2], np.array([1, 0]))
+    assert [column.tolist() for column in wide.columns()] == [[-(2**61), 5, 7, 8, 2**61], [8, 7, 5, -(2**61), 9]]
+    assert sorted(wide.take_fresh()[0].tolist()) == [7, 8]
+
+
+def test_a_set_that_becomes_too_wide_to_pack_keeps_what_is_fresh() -> None:
+    growing = RowSet(2, np.array([0, 0]), np.array([9, 9]))
+    growing.add(np.array([[1, 2], [3, 4]]), np.array([0, 1]))
+    growing.take_fresh()
+    growing.add(np.array([[1, 5], [3, 6]]), np.array([0, 1]))
+    growing.add(np.array([[2**61, 1], [-(2**61), 3]]), np.array([0, 1]))
+    assert growing.count == 4
+    assert [column.tolist() for column in growing.take_fresh(ordered=True)] == [[5, 2**61], [6, -(2**61)]]
+    assert growing.columns()[0].tolist() == [1, 2, 5, 2**61]
