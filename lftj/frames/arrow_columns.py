@@ -111,7 +111,7 @@ def _code_chunk(values: pa.Array, target: Target, rows: slice | np.ndarray, nans
 
 
 def _integers(values: pa.Array, type: Type) -> np.ndarray:
-    return values.cast(pa.int64()).to_numpy()
+    return (values if values.type == pa.int64() else values.cast(pa.int64())).to_numpy()
 
 
 def _truths(values: pa.Array, type: Type) -> np.ndarray:
@@ -119,7 +119,7 @@ def _truths(values: pa.Array, type: Type) -> np.ndarray:
 
 
 def _days(values: pa.Array, type: Type) -> np.ndarray:
-    return values.cast(pa.date32()).cast(pa.int32()).to_numpy()
+    return (values if values.type == pa.date32() else values.cast(pa.date32())).view(pa.int32()).to_numpy()
 
 
 def _microseconds(values: pa.Array, type: Type) -> np.ndarray:

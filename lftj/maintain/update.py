@@ -97,7 +97,8 @@ def _supported_once(relation: RelationVersion, context: Context) -> SupportState
 
 def _hopeless(rules: list[RuleState], versions: Versions, fraction: float, allowed: int) -> bool:
     """Whether an update is not worth starting: more than `fraction` of what is read has changed, or it is too much going by averages."""
-    if sum(map(len, versions.deltas.values())) <= _FEW:
+    sizes = {name: len(delta) for name, delta in versions.deltas.items()}
+    if sum(sizes.values()) <= _FEW:
         return False
     expected, changed, read = 0.0, 0, 0
     for rule_state in rules:
@@ -105,10 +106,9 @@ def _hopeless(rules: list[RuleState], versions: Versions, fraction: float, allow
             continue  # never more than a look-up for each changed row
         for name in rule_state.rule.reads:
             read += versions[name].count
-            changed += len(versions.deltas[name]) if name in versions.deltas else 0
+            changed += sizes.get(name, 0)
         for query in rule_state.body.queries if rule_state.body is not None else ():
-            if query.relation in versions.deltas:
-                expected += query.expected(len(versions.deltas[query.relation]))
+            expected += query.expected(sizes.get(query.relation, 0))
     return expected > allowed or (changed > _MANY and changed > fraction * read)
 
 
