@@ -54,7 +54,7 @@ def establish(
     has_base = base is not None and base.count > 0
     if base is not None and has_base:
         pieces.append((base.columns(), np.ones(base.count, np.int64)))
-    if not is_supported(states, has_base):
+    if not pieces or not is_supported(states, has_base):
         rows = pieces[0][0] if pieces else no_rows(schema.arity)
         return rows, RelationState(tuple(states), None), works
     rows, counts = support_counts(*joined(pieces))

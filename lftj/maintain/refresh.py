@@ -16,6 +16,7 @@ from lftj.errors import ValueRangeError
 from lftj.heads.function import check_function_delta
 from lftj.join.context import AllowanceSpentError, Context
 from lftj.join.evaluate import Columns
+from lftj.maintain.chosen_state import ChosenState, change_of_choice, one_domain
 from lftj.maintain.establish import establish
 from lftj.maintain.full import derive
 from lftj.maintain.rule_state import RelationState
@@ -151,18 +152,20 @@ class _Refresher:
         return None if deltas is None else Followed(deltas, kept, "parts")
 
     def _relation(self, schema: RelationSchema, rules: tuple[NormalRule | FunctorRule, ...]) -> Delta:
-        if schema.choice:
+        if schema.choice and not (self.context.keep and one_domain(schema)):
             return self._chosen(schema, rules)
         if not self.context.keep:
             return self._derived(schema, rules)
         state = self.states.get(schema.name)
         assert state is None or isinstance(state, RelationState)
+        if isinstance(state, ChosenState) != bool(schema.choice):
+            state = None
         before = self.context.work
         strategy = "full"
         if state is not None:
             allowed = max(_ALWAYS, int(min(self.context.fraction, _FOLD) * sum(rule.work for rule in state.rules)))
             try:
-                delta, self.states[schema.name], works = update(schema, state, rules, self.versions, self.context, allowed)
+                delta, after, works = update(schema, state, rules, self.versions, self.context, allowed)
             except (AllowanceSpentError, ValueRangeError):
                 # A row that only an erased and an inserted row make together exists in no version: full evaluation decides about failures.
                 strategy = "fallback"
@@ -170,9 +173,12 @@ class _Refresher:
                 strategy = "forecast"
             else:
                 self.works += works
-                return delta
+                self.states[schema.name] = after
+                return self._chosen_again(schema, state, after, delta) if isinstance(state, ChosenState) else delta
         spent = self.context.work - before
-        rows, self.states[schema.name], works = establish(schema, rules, self.versions, self.context, strategy, state)
+        rows, after, works = establish(schema, rules, self.versions, self.context, strategy, state)
+        self.states[schema.name] = ChosenState.of(schema, rows, after, self.context.arena) if schema.choice else after
+        rows = choose(schema, rows, self.context.dictionary) if schema.choice else rows
         if works:
             works[0].steps += spent
         self.works += works
@@ -187,8 +193,15 @@ class _Refresher:
         base = base_name(schema.name)
         return union(rows, self.versions[base].columns()) if base in self.versions else rows
 
+    def _chosen_again(self, schema: RelationSchema, before: ChosenState, state: RelationState, delta: Delta) -> Delta:
+        """A relation with one choice domain, after a change of its candidates: the change of those that are chosen."""
+        self.states[schema.name] = kept = before.after(state, delta)
+        return (
+            change_of_choice(schema, self.versions[schema.name], kept.candidates, delta, self.context.dictionary) if len(delta) else delta
+        )
+
     def _chosen(self, schema: RelationSchema, rules: tuple[NormalRule | FunctorRule, ...]) -> Delta:
-        """A relation with choice domains: all candidates anew, and the choice among them."""
+        """A relation with several choice domains: all candidates anew, and the choice among them."""
         started, before = time.perf_counter(), self.context.work
         candidates = self._all_rows(schema, rules)
         delta = self.versions[schema.name].change_to(choose(schema, candidates, self.context.dictionary))
