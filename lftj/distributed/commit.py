@@ -8,52 +8,25 @@ all, and may be tried again from the start.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any, Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 from uuid import uuid4
 
 from lftj.dictionary import Dictionary
 from lftj.distributed.cuts import readers
-from lftj.distributed.entry import Entry, write_entry
-from lftj.distributed.failure import Failure
-from lftj.distributed.manifest import ROWS, Manifest
+from lftj.distributed.entry import Entry
+from lftj.distributed.failure import checked, guarded
+from lftj.distributed.manifest import Manifest
 from lftj.distributed.outcome import Outcome, Report
 from lftj.distributed.plan import NEWS_SUFFIX, PartPlan, Rounds
+from lftj.distributed.sending import Executor, Sending, Staged
 from lftj.distributed.steps import Move, Step
-from lftj.distributed.transport import RouteTask, route
 from lftj.distributed.worker import PartDone, PartTask, run_stage
-from lftj.errors import DistributedError
 from lftj.storage.database import base_name
-from lftj.storage.delta import Delta
 
 REMEMBERED = 500
 """Commits from which parts that fell behind can be brought forward; after more they are built anew."""
-
-
-class Executor(Protocol):
-    """What this package asks of an executor: see `partition.spark.SparkExecutor`."""
-
-    partitions: int
-    path: Path
-
-    def map(self, task: Any, payloads: Iterable[Any]) -> list[Any]: ...
-    def scan(self, frame: Any, task: Any, argument: Any) -> list[Any]: ...
-    def frame(self, task: Any, payloads: Sequence[Any], schema: Any) -> Any: ...
-    def parquet(self, path: str) -> Any: ...
-
-
-@dataclass(frozen=True)
-class Routed:
-    """A DataFrame whose rows come (`sign` 1) or go (−1); read by the executors, at commit."""
-
-    frame: Any
-    sign: int
-    options: Mapping[str, Any]
-
-
-Staged = Delta | Routed
 
 
 class Commit:
@@ -76,7 +49,8 @@ class Commit:
     def carry_out(self, staged: Mapping[str, Sequence[Staged]], dictionary: Dictionary) -> Outcome:
         """Do it all but make it true. Raises what the parts' users did wrong, and DistributedError (E401) when the job failed."""
         for name, steps in staged.items():
-            entries = [entry for number, step in enumerate(steps) for entry in self._sent(name, number, step, dictionary)]
+            out = Sending(self.executor, self.plan, name, f"{self.version}-{self.token}", self.version)
+            entries = [entry for number, step in enumerate(steps) for entry in out.sent(number, step, dictionary)]
             if entries:
                 self.new[0][base_name(name)] = entries
         for stage, work in enumerate(self.plan.stages):
@@ -92,21 +66,6 @@ class Commit:
         """The files by which parts told each other what they found in rounds: of no use any more."""
         news = (entry for done in self.done for name, entry in done.entries.items() if name.endswith(NEWS_SUFFIX))
         return {piece.file for entry in news for piece in entry.pieces}
-
-    # ── rows out ──────────────────────────────────────────────────────────────────────────────────────────────────────
-    def _sent(self, name: str, number: int, step: Staged, dictionary: Dictionary) -> list[Entry]:
-        schema, cuts = self.plan.program.catalog.relation(name), self.plan.cuts(name)
-        place = list(self.plan.program.catalog.relations).index(name)
-        stem = f"{self.version}-{self.token}-in{place}.{number}"
-        if isinstance(step, Routed):
-            path, parts = str(self.executor.path), self.executor.partitions
-            task = RouteTask(path, stem, self.version, parts, schema, cuts, step.sign, step.options)
-            found = guarded(lambda: self.executor.scan(step.frame, route, task))
-            return [entry for entry in _checked(found) if entry is not None]
-        if not len(step):
-            return []
-        folder = self.executor.path / ROWS
-        return [write_entry(folder, stem, self.version, schema, step, cuts, self.executor.partitions, dictionary)]
 
     # ── stages ────────────────────────────────────────────────────────────────────────────────────────────────────────
     def _touched(self, stage: int) -> set[int]:
@@ -163,7 +122,7 @@ class Commit:
             )
             for part in sorted(parts)
         ]
-        found: list[PartDone] = _checked(guarded(lambda: list(self.executor.map(run_stage, tasks))))
+        found: list[PartDone] = checked(guarded(lambda: list(self.executor.map(run_stage, tasks))))
         self.new.append({})
         for done in found:
             self._changed[done.part] = done.changed
@@ -225,22 +184,3 @@ class Commit:
 def _lasting(entries: Mapping[str, list[Entry]]) -> Iterator[tuple[str, list[Entry]]]:
     """What belongs to the version: all but what parts told each other in rounds."""
     return ((name, written) for name, written in entries.items() if not name.endswith(NEWS_SUFFIX))
-
-
-def _checked(found: Sequence[Any]) -> list[Any]:
-    """The results, if there is no Failure among them; else the first one's error is raised."""
-    for each in found:
-        if isinstance(each, Failure):
-            raise each.error()
-    return list(found)
-
-
-def guarded(job: Any) -> list[Any]:
-    """What a job gives. Raises DistributedError (E401) when it failed."""
-    try:
-        return job()
-    except RuntimeError as error:
-        if type(error).__name__ != "TaskFailedError":
-            raise
-        hint = "nothing has happened; look into the executor's log, and try again"
-        raise DistributedError(f"the job failed: {error}", code="E401", hint=hint) from error

@@ -11,7 +11,8 @@ import numpy as np
 
 from lftj import frames
 from lftj.dictionary import Dictionary
-from lftj.distributed.commit import Routed, Staged
+from lftj.distributed.sending import Files, Routed, Staged
+from lftj.distributed.transport import row_groups
 from lftj.errors import DeclarationError, DistributedError, ParseError, TransactionError
 from lftj.handles import RuleHandle
 from lftj.program.normal_form import RelationSchema
@@ -45,21 +46,22 @@ class DistributedDraft:
         """Rows that come or go; the last word on a row holds. Frames of executors and Parquet files wait for the commit."""
         schema = self.writable(relation)
         options = {"mapping" if name == "columns" else name: value for name, value in options.items()}
-        if (frame := self._executors_own(data)) is not None:
-            self.staged.setdefault(schema.name, []).append(Routed(frame, sign, options))
+        if (found := self._executors_own(data, sign, options)) is not None:
+            self.staged.setdefault(schema.name, []).append(found)
             return
         frame = frames.read(data, schema.columns, dictionary=self.dictionary, **options)
         columns = frame.columns if schema.arity else [_zeros(frame.rows)]
         self._push(schema.name, Delta.insertion(columns) if sign > 0 else Delta.deletion(columns))
 
-    def _executors_own(self, data: Any) -> Any:
+    def _executors_own(self, data: Any, sign: int, options: dict[str, Any]) -> Routed | Files | None:
         if callable(getattr(data, "mapInArrow", None)):
-            return data
-        if isinstance(data, (str, os.PathLike)):
-            path = Path(data)
-            if path.suffix == ".parquet" or path.is_dir():
-                return self._executor.parquet(str(path.absolute()))
-        return None
+            return Routed(data, sign, options)
+        path = Path(data) if isinstance(data, (str, os.PathLike)) else None
+        if path is None or not (path.suffix == ".parquet" or path.is_dir()):
+            return None
+        path = path.absolute()
+        groups = row_groups(path) if path.exists() else None
+        return Routed(self._executor.parquet(str(path)), sign, options) if groups is None else Files(groups, sign, options)
 
     def _push(self, name: str, delta: Delta) -> None:
         steps = self.staged.setdefault(name, [])

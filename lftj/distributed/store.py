@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from lftj.distributed.commit import Commit, Executor
+from lftj.distributed.commit import Commit
 from lftj.distributed.compact import ENTRIES, compacted
 from lftj.distributed.draft import DistributedDraft
 from lftj.distributed.manifest import ROWS, Manifest, PathLock, sweep
 from lftj.distributed.outcome import Outcome, Report
 from lftj.distributed.planner import plan_of
 from lftj.distributed.programs import described, restored
+from lftj.distributed.sending import Executor
 from lftj.errors import DistributedError
 from lftj.program.program import Program
 from lftj.storage.database import BASE_SUFFIX

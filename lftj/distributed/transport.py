@@ -10,6 +10,7 @@ from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from lftj import frames
 from lftj.dictionary import Dictionary
@@ -51,6 +52,36 @@ def route(batches: Iterator[pa.RecordBatch], task: RouteTask) -> Entry | Failure
     # Another attempt at this partition writes a file of its own, and only one of them is named in the end.
     stem = f"{task.stem}-{uuid4().hex}"
     return write_entry(Path(task.path) / ROWS, stem, task.version, task.schema, change, task.cuts, task.parts, dictionary)
+
+
+@dataclass(frozen=True)
+class FilesTask:
+    """Row groups of Parquet files, each a file and a number, on their way to their parts."""
+
+    groups: tuple[tuple[str, int], ...]
+    route: RouteTask
+
+
+def route_files(task: FilesTask) -> Entry | Failure | None:
+    """Write the rows of some row groups as an entry; None when there are none."""
+    # Columns that nobody wants are not read; a missing one is told by the check of the others.
+    wanted = None if "mapping" in task.route.options else [name for name, _ in task.route.schema.columns]
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for file, group in task.groups:
+            with pq.ParquetFile(file) as source:
+                yield from source.iter_batches(row_groups=[group], columns=wanted)
+
+    return route(batches(), task.route)
+
+
+def row_groups(path: Path) -> list[tuple[str, int]] | None:
+    """The row groups of a Parquet file or of all those in a folder; None for a folder whose names say something, which Spark reads."""
+    files = [path] if path.is_file() else sorted(path.rglob("*.parquet"))
+    within = [part for file in files for part in file.relative_to(path).parts]
+    if not files or any("=" in part or part.startswith(("_", ".")) for part in within):
+        return None
+    return [(str(file), group) for file in files for group in range(pq.ParquetFile(file).num_row_groups)]
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from lftj.declared import checked_columns, checked_key
-from lftj.distributed.commit import Executor
 from lftj.distributed.cuts import ALL, ONE
 from lftj.distributed.draft import RelationOrName, unsupported
 from lftj.distributed.manifest import Manifest
 from lftj.distributed.plan import PartPlan
 from lftj.distributed.result import DistributedResult, relation_rows
+from lftj.distributed.sending import Executor
 from lftj.distributed.store import Store
 from lftj.distributed.stream import batch_writer
 from lftj.distributed.transaction import DistributedTransaction
