@@ -68,6 +68,11 @@ BARS: dict[str, dict[str, Bar]] = {
         "threads2_cspa": Bar("at least", 1.6),
         "threads2_cspa_x8": Bar("at least", 1.6),
         "balance64": Bar("at most", 1.3),
+        "spark_overhead": Bar("at most", 2),
+        "spark_commit_s": Bar("at most", 1.5, unit="s"),
+        "shipped_per_change": Bar("at most", 2000, unit="bytes"),
+        "untouched_parts_read": Bar("exactly", 0, unit="parts"),
+        "driver_memory_growth": Bar("at most", 1.2),
     },
     "answers": {
         "wrong": Bar("exactly", 0, unit="answers"),

@@ -32,6 +32,24 @@ def test_views_of_parquet_are_those_of_one_process(big: lftj.DistributedWorkspac
     assert rows_of(big) == expected(edges())
 
 
+def test_folders_of_parquet_are_read(spark: Any, parquet: Path, tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    spark.read.parquet(str(parquet)).coalesce(2).write.parquet(str(plain))
+    by_day = tmp_path / "by_day"
+    for day in (1, 2):
+        (by_day / f"day={day}").mkdir(parents=True)
+        pyarrow.parquet.write_table(pa.table({"x": [day, 5]}), by_day / f"day={day}" / "rows.parquet")
+    with open_path(spark, tmp_path / "path") as workspace:
+        workspace.relation("e", {"x": int, "y": int})
+        assert workspace.load("e", plain) == len(edges())
+        assert sorted(workspace["e"].fetchall()) == edges()
+        workspace.relation("seen", {"x": int, "day": int})
+        assert workspace.load("seen", by_day) == 4  # the names of the folders say the day: Spark reads them
+        assert sorted(workspace["seen"].fetchall()) == [(1, 1), (2, 2), (5, 1), (5, 2)]
+        with pytest.raises(lftj.FrameError, match='no column "day"'):
+            workspace.load("seen", parquet)
+
+
 def test_a_commit_changes_what_it_touches(big: lftj.DistributedWorkspace) -> None:
     before = rows_of(big)
     gone, came = edges()[:2], [(3, 99), (99, 5)]

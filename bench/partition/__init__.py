@@ -1,0 +1,22 @@
+"""What parts are worth and what they cost: on two threads of this process, and on Spark."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+from bench.figure import Report
+
+# The module of this package that takes each group of figures.
+PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("threads", ("threads2_triangle", "threads2_cspa", "balance64")),
+    ("on_spark", ("spark_overhead", "spark_commit_s", "shipped_per_change", "untouched_parts_read")),
+    ("driver_memory", ("driver_memory_growth",)),
+)
+
+
+def measure(report: Report, data: Path | None) -> None:
+    """Fill the report of `partition`; parts none of whose figures is asked for do not run."""
+    for module, figures in PARTS:
+        if report.wants(*figures):
+            importlib.import_module(f"bench.partition.{module}").measure(report, data)
