@@ -80,13 +80,11 @@ def _commits(report: Report, workspace: lftj.DistributedWorkspace, local: lftj.W
     reports = workspace.profile(last=COMMITS)
     report.add("spark_commit_s", statistics.median(reports["seconds"]))
     report.add("shipped_per_change", float((reports["bytes"] / reports["rows"]).max()))
-    kept = (each.built + each.behind == 0 for each in workspace._store.reports)
-    whole = [seconds for seconds, held in zip(reports["seconds"], list(kept)[-COMMITS:], strict=True) if held]
     report.note(
         figure="spark_commit_s",
         commits=COMMITS,
         parts_built=int(reports["built"].sum()),
-        with_their_parts_s=statistics.median(whole) if whole else None,
+        parts_behind=int(reports["behind"].sum()),
         slowest_s=float(reports["seconds"].max()),
         bytes=int(reports["bytes"].sum()),
         rows=int(reports["rows"].sum()),
