@@ -74,6 +74,7 @@ class OrderSearch:
         self.building = 0.0 if lasting else _NEW_ORDER
         self.key_orders = key_orders
         self.atoms = [_describe(atom.relation, atom.args, statistics(atom.relation)) for atom in rule.atoms]
+        self._fanouts: dict[tuple[int, int, frozenset[int]], float] = {}
         self.inputs: dict[int, list[set[int]]] = {}
         for assignment in rule.assignments:
             self.inputs.setdefault(assignment.variable, []).append(variables_of(assignment.expression))
@@ -136,11 +137,15 @@ class OrderSearch:
                 kept *= _FILTER
         return tried, bindings * kept
 
-    @staticmethod
-    def _fanout(atom: _Atom, bound: frozenset[int], variable: int) -> float:
-        fixed = atom.constants.union(*(atom.columns[v] for v in atom.columns if v in bound))
-        before = atom.statistics.combinations(fixed)
-        return atom.statistics.combinations(fixed | atom.columns[variable]) / max(before, 1.0) if atom.statistics.rows else 0.0
+    def _fanout(self, atom: _Atom, bound: frozenset[int], variable: int) -> float:
+        """Values of a variable for each binding of an atom's variables among those bound."""
+        asked = (id(atom), variable, bound.intersection(atom.columns))  # many orders ask for the same
+        if asked not in self._fanouts:
+            fixed = atom.constants.union(*(atom.columns[v] for v in asked[2]))
+            before = atom.statistics.combinations(fixed)
+            after = atom.statistics.combinations(fixed | atom.columns[variable])
+            self._fanouts[asked] = after / max(before, 1.0) if atom.statistics.rows else 0.0
+        return self._fanouts[asked]
 
     def _finish(self, order: Order, cost: float, bindings: tuple[float, ...]) -> float:
         """The cost with what an order brings beyond its levels: new key orders, and a head that has to be sorted."""

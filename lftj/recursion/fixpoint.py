@@ -7,12 +7,11 @@ whole relation is kept as a tree only where some rule joins it with a delta.
 
 from __future__ import annotations
 
-from collections import ChainMap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from threading import Lock
-from typing import Any, Generic, Protocol, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -22,8 +21,11 @@ from lftj.join.plan import RulePlan
 from lftj.join.prepared import PreparedPlan
 from lftj.maintain.functor_rows import functor_rows
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
+from lftj.recursion import semi_joins, variant_plans
+from lftj.recursion.packed_rows import PackedRows
+from lftj.recursion.semi_joins import SemiJoins
 from lftj.recursion.shared_round import Outcome, Share, SharedRound
-from lftj.recursion.variant_plans import VariantPlans, account
+from lftj.recursion.variant_plans import VariantPlans
 from lftj.recursion.variants import Variant, delta_name, older_name, recursive_atoms, variants
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta, no_rows
@@ -76,6 +78,7 @@ class Fixpoint(Generic[T]):
         self._due: dict[str, LooseRows] = {}  # what has yet to be added to the totals
         self._settling = {name: Lock() for name in schemas}
         self._adding = {name: Lock() for name in schemas}
+        self._semi_joins = SemiJoins(self.lower)
         self._plans = VariantPlans(self.lower, context, self.counting, self._keep_orders)
 
     @property
@@ -131,12 +134,14 @@ class Fixpoint(Generic[T]):
         runnable = [variant for variant in self.variants if all(readable.holds(atom.relation) for atom in variant.rule.atoms)]
         for variant in runnable:
             self._plans.plan(variant, self.deltas[variant.source].count, readable)
+            self._semi_joins.prepare(variant, self.deltas[variant.source])
         shared = SharedRound(runnable, self.deltas, self.kept, self.context.threads)
         outcomes = shared.run(self.run, readable, self.context) if shared.worthwhile else None
         for number, variant in enumerate(runnable):
             delta = self.deltas[variant.source]
-            steps, found = outcomes[number] if outcomes else self.run(Share(variant, 0, delta), readable, self.context)
-            account(variant, delta.count, steps, found)
+            steps, found, read = outcomes[number] if outcomes else self.run(Share(variant, 0, delta), readable, self.context)
+            variant_plans.account(variant, delta.count, steps, found)
+            semi_joins.account(variant, delta.count, read)
             self.ran(found)
         for functor in self.functors:
             self._call(functor)
@@ -159,18 +164,22 @@ class Fixpoint(Generic[T]):
         """
         variant, number, delta = share
         assert variant.plan is not None
-        if delta is not self.deltas[variant.source]:
-            readable = ChainMap({delta_name(variant.source): delta}, cast("dict[str, RelationVersion]", readable))
+        if variant.tests and isinstance(delta, PackedRows):
+            delta = delta.passing(variant.tests)
+        if not delta.count:
+            return Outcome()
+        names = {atom.relation for atom in (*variant.rule.atoms, *variant.rule.negated)} - {delta_name(variant.source)}
+        read = {name: readable[name] for name in names} | {delta_name(variant.source): delta}
         prepared = variant.prepared.get(number)
         if prepared is None or prepared.plan is not variant.plan:
-            prepared = variant.prepared[number] = PreparedPlan(variant.plan, readable, self.context, room=_ROOM)
+            prepared = variant.prepared[number] = PreparedPlan(variant.plan, read, self.context, room=_ROOM)
         before, found = context.work, 0
         name = variant.rule.relation
-        for piece in prepared.pieces(readable, context):
+        for piece in prepared.pieces(read, context):
             found += piece.shape[1]
             with self._adding[name]:
                 self.rows[name].add(*self.candidates(piece, variant))
-        return Outcome(context.work - before, found)
+        return Outcome(context.work - before, found, delta.count)
 
     def _keep_orders(self, plan: RulePlan) -> None:
         """Older rows are all rows of the round before: an order that they need has to be there by then."""

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lftj.program.normal_form import RelationSchema
-from lftj.recursion.row_set_kernels import reordered, unpack
+from lftj.recursion.row_set_kernels import passing, reordered, unpack
 from lftj.storage.delta import Columns
 from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import Order
@@ -41,32 +41,51 @@ class Packed(NamedTuple):
         return Packed(words, self.lows[list(order)], shifts, widths, True)
 
 
+class ValueTest(NamedTuple):
+    """Which values a column may have: `present` has a one for each that is, counted from the least that fits the packing."""
+
+    column: int
+    present: np.ndarray
+
+
 class PackedRows(LooseRows):
     """Loose rows that are packed until a key order, or their columns, are asked for."""
 
-    __slots__ = ("_packed",)
+    __slots__ = ("_passing", "packed")
 
     def __init__(self, schema: RelationSchema, arena: Arena, packed: Packed):
         super().__init__(schema, arena, [])
-        self._packed = packed
+        self.packed = packed
+        self._passing: dict[tuple[tuple[int, int], ...], PackedRows] = {}
+
+    def passing(self, tests: tuple[ValueTest, ...]) -> PackedRows:
+        """The rows that pass all tests. O(n); those of tests that were asked for before are still there, with their trees."""
+        known = tuple((test.column, id(test.present)) for test in tests)
+        if known not in self._passing:
+            words = self.packed.words
+            for test in tests:
+                out = np.empty(words.size + 1, np.int64)
+                words = out[: passing(words, self.packed.shifts[test.column], test.present, out)]
+            self._passing[known] = PackedRows(self.schema, self._arena, self.packed._replace(words=words))
+        return self._passing[known]
 
     @property
     def count(self) -> int:
         """Number of rows."""
-        return self._packed.words.size
+        return self.packed.words.size
 
     def columns(self) -> Columns:
         """All rows, in ascending order if their words are."""
         if not self._rows:
-            self._rows = list(self._packed.columns())
+            self._rows = list(self.packed.columns())
         return self._rows
 
     def sample(self, rows: int) -> Columns:
         """About `rows` rows at equal distances."""
-        return list(self._packed._replace(words=self._packed.words[:: max(1, self.count // rows)].copy()).columns())
+        return list(self.packed._replace(words=self.packed.words[:: max(1, self.count // rows)].copy()).columns())
 
     def _piece(self, first: int, last: int) -> LooseRows:
-        return PackedRows(self.schema, self._arena, self._packed._replace(words=self._packed.words[first:last]))
+        return PackedRows(self.schema, self._arena, self.packed._replace(words=self.packed.words[first:last]))
 
     def _ascending(self, order: Order) -> np.ndarray:
-        return self._packed.sorted_by(order).columns()
+        return self.packed.sorted_by(order).columns()

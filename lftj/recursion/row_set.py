@@ -21,7 +21,7 @@ _PACKED_BITS = 62
 _NO_ROOM = 1 << 10
 _MANY = 1 << 20  # rows that are worth starting threads to sort them
 _SAMPLE = 1000
-_LARGE_TABLE = 1 << 25  # slots (256 MiB) beyond which a table grows more slowly
+_LARGE_TABLE = 1 << 18  # slots (2 MiB) beyond which a table grows more slowly: fewer caches hold it
 
 
 def _in_range(packed: np.ndarray, pivots: np.ndarray, part: int) -> np.ndarray:

@@ -33,10 +33,11 @@ class Share(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """Kernel steps, and rows that came out."""
+    """Kernel steps, rows that came out, and rows of the delta that went in."""
 
-    steps: int
-    found: int
+    steps: int = 0
+    found: int = 0
+    read: int = 0
 
 
 Do = Callable[[Share, Relations, Context], Outcome]
@@ -70,12 +71,12 @@ class SharedRound:
         settling = [partial(_settle, readable, name) for name in self._whole]
         tasks = [*settling, *(partial(_share, do, share, readable) for _, share in shares)]
         outcomes = _on_threads(tasks, context)[len(settling) :]
-        totals = [Outcome(0, 0)] * len(self._variants)
+        totals = [Outcome()] * len(self._variants)
         for (number, _), outcome in sorted(zip(shares, outcomes, strict=True), key=lambda pair: pair[0][0]):
             if isinstance(outcome, LftjError):
                 do(Share(self._variants[number], 0, self._deltas[self._variants[number].source]), readable, context)
                 raise outcome  # where the whole delta fails too, it has failed with what one thread would have met first
-            totals[number] = Outcome(totals[number].steps + outcome.steps, totals[number].found + outcome.found)
+            totals[number] = Outcome(*map(sum, zip(totals[number], outcome, strict=True)))
         return totals
 
     def _pieces(self, delta: LooseRows) -> list[LooseRows]:
@@ -93,7 +94,7 @@ def _reads_whole(variant: Variant, deltas: Mapping[str, LooseRows]) -> bool:
 
 def _settle(readable: Relations, name: str, context: Context) -> Outcome:
     """Have a relation brought up to date."""
-    return Outcome(0, 0 * readable[name].count)
+    return Outcome(read=0 * readable[name].count)
 
 
 def _share(do: Do, share: Share, readable: Relations, context: Context) -> Outcome:

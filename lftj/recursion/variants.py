@@ -10,6 +10,7 @@ import numpy as np
 from lftj.join.plan import RulePlan
 from lftj.join.prepared import PreparedPlan
 from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RelationSchema
+from lftj.recursion.packed_rows import ValueTest
 
 
 def delta_name(relation: str) -> str:
@@ -33,6 +34,9 @@ class Variant:
     plan: RulePlan | None = None
     prepared: dict[int, PreparedPlan] = field(default_factory=dict)  # one for each piece of the delta
     planned_for: int = 0  # rows of the delta
+    tests: tuple[ValueTest, ...] = ()  # what rows of the delta have to pass in this round
+    seen: int = 0  # rows of all deltas so far
+    unreduced: bool = False  # there is no test that drops enough rows
     pace: float = 4.0  # kernel steps for a row of the delta, the last time
     wasted: int = 0  # kernel steps since then that led to nothing
     tries: int = 0  # how often that was reason to look for another plan
