@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -61,6 +62,7 @@ def test_only_what_python_calls_gets_machine_code() -> None:
         return inner(at) + 1
 
     assert outer(1) == 3
+    assert gc.isenabled()
     with_code: list[Any] = [outer, inner]
     assert [kernel.signatures for kernel in with_code] == [[(types.int64,)], []]
 
