@@ -44,6 +44,7 @@ def connect(
     `path` is for workspaces that outlive the process, which this version does not have: LftjError (E340). `writer_timeout`: seconds that a
     transaction waits for one of another thread. `progress` is called with a line of text when evaluation takes up something new.
     `elastic`: how much of a view's last full evaluation (in kernel steps) an update may cost before it is given up for a full one.
+    With 0 recursive views are evaluated anew at every change, with `math.inf` always updated; others take small updates in any case.
     `executor`: who evaluates large rules in parts, by default threads on all cores; ThreadExecutor(threads=1) does everything on one.
     `trace_budget`: bytes that sensitivity indices may take, all together; with 0 every change is looked up by delta queries.
 

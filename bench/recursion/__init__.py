@@ -16,6 +16,7 @@ PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("lubm", ("lubm_add", "lubm_remove")),
     ("state", ("state_ratio",)),
     ("elastic", ("elastic_worst",)),
+    ("rederivation", ("dred_vs_ours",)),
     ("galen", ("galen_s", "galen_gib", "galen_edit_ratio")),
 )
 NEEDS_DATA = frozenset({"wikivote_vs_duckdb", "cspa10k_vs_duckdb", "lubm_add", "lubm_remove", "galen_s", "galen_gib", "galen_edit_ratio"})

@@ -21,17 +21,19 @@ def measure(report: Report, data: Path | None) -> None:
     if done.returncode:
         raise RuntimeError(f"{' '.join(command)} ended with {done.returncode}: {done.stderr[-2000:]}")
     found = json.loads(done.stdout.splitlines()[-1])
-    followed = [edit["seconds"] for edit in found["edits"] if edit["strategy"] == "update"]
+    followed = [edit["processor"] for edit in found["edits"] if edit["strategy"] == "update"]
     switched = [edit for edit in found["edits"] if edit["strategy"] != "update"]
     report.add("galen_s", found["seconds"])
     report.add("galen_gib", found["peak_gib"])
-    report.add("galen_edit_ratio", max(followed, default=0.0) / found["seconds"])
+    report.add("galen_edit_ratio", max(followed, default=0.0) / found["processor"])
     report.note(
         figure="galen",
         seconds=found["seconds"],
+        processor_s=found["processor"],
         bootstrap_peak_gib=found["bootstrap_peak_gib"],
         peak_gib=found["peak_gib"],
         first_changes=str([(edit["strategy"], round(edit["seconds"], 3)) for edit in found["first"]]),
         edits_s=str([round(seconds, 4) for seconds in followed]),
+        slowest=str(max(found["edits"], key=lambda edit: edit["processor"])),
         switched=str([(edit["strategy"], round(edit["seconds"], 3)) for edit in switched]),
     )
