@@ -29,7 +29,7 @@ from scantree.jit import ADDRESSES, address
 
 FEW = 64
 """Rows due in an iteration, beyond which it is done outside."""
-_PATIENCE = 16  # iterations of few rows before a run is tried; twice as many when one comes to little
+_PATIENCE = 32  # iterations of few rows before a run is tried, as loading its code takes a while; twice as many when one comes to little
 _WORTH_IT = 4  # times as many iterations, in a run
 _PROVEN = 1024  # proofs found in an iteration
 _ROUNDS = 1 << 16  # between two looks at limits
