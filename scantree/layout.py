@@ -63,9 +63,15 @@ def words_to_load(layout: Words, rows: int) -> int:
 
 
 def words_to_change(layout: Words, height: int, inserts: int, erases: int, in_use: int) -> int:
-    """No fewer words than new pages take, with `in_use` in the arena: in proportion to the change, or to what is there if that is less."""
+    """No fewer words than new pages take, with `in_use` in the arena: in proportion to the change, or to what is there if that is less.
+
+    A change touches at most a path of pages, and all touched pages, of every level, are distinct pages of the arena: so their words are
+    bounded by both. A touched page becomes itself and one more at most, beside what inserted rows fill; a page more below is an entry
+    more above, and `fan` of these fill a page.
+    """
     leaf, index = _page_words(layout)
-    # a touched leaf becomes itself, one more, and what its inserts fill; likewise a touched index page
-    leaves = 2 * min(inserts + erases, in_use // leaf + 1) + inserts // int(layout[LEAF_CAPACITY]) + 2
-    parents = 2 * min(leaves, in_use // index + 1) + leaves // int(layout[FAN_CAPACITY]) + 2
-    return leaves * leaf + (height + 2) * parents * index
+    changes, filled = inserts + erases, inserts // int(layout[LEAF_CAPACITY]) + 2
+    touched = min(changes * (leaf + (height + 1) * index), in_use)
+    entries = min(changes, in_use // index + 1) + filled
+    above = (height + 2) * (entries // int(layout[FAN_CAPACITY]) + 2)
+    return 2 * touched + filled * leaf + above * index

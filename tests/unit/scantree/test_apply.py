@@ -7,6 +7,7 @@ import pytest
 
 from scantree import Arena, Tree
 from scantree.invariants import check_arena, check_invariants
+from scantree.layout import words_to_change
 from scantree.page_kernels import WORDS_IN_USE
 from tests.unit.scantree.trees import EXTREMES, Shape, columns_of, entries_by_level, random_rows, rows_of, taken
 
@@ -197,3 +198,27 @@ def test_a_tree_with_aggregates_has_no_keys_alone() -> None:
     tree = Tree.build(Arena(), [np.arange(9)], [np.arange(9)], aggregates=[("sum", 1)])
     with pytest.raises(ValueError, match="keeps aggregates"):
         tree.without_values()
+
+
+@pytest.mark.parametrize(("leaf", "fan"), [(8, 16), (16, 8), (512, 256)])
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.3, 1.0])
+def test_a_change_takes_no_more_words_than_are_asked_for_it(leaf: int, fan: int, share: float) -> None:
+    rnd = np.random.default_rng(leaf)
+    keys = np.arange(0, 12_000, 3)
+    tree = Tree.build(Arena(), [keys], [keys], leaf_capacity=leaf, fan=fan)
+    for _ in range(3):
+        rows = np.flatnonzero(rnd.random(12_000) < max(share, 1e-4))
+        gone = np.flatnonzero(rnd.random(12_000) < share)
+        memory = tree.arena.memory
+        used = int(memory[WORDS_IN_USE])
+        asked = words_to_change(tree.layout, tree.height, len(rows), len(gone), used)
+        after = tree.apply([rows, rows], [gone])
+        assert int(memory[WORDS_IN_USE]) - used <= asked
+        tree = after
+        tree.arena.sweep()
+
+
+def test_what_is_asked_for_a_large_change_is_in_proportion_to_what_is_there() -> None:
+    tree = Tree.build(Arena(), [np.arange(500_000)])
+    used = int(tree.arena.memory[WORDS_IN_USE])
+    assert words_to_change(tree.layout, tree.height, 0, 500_000, used) <= 2.2 * used
