@@ -32,6 +32,7 @@ from lftj.storage.delta import Delta
 
 ALWAYS = 4_000_000
 """What an update may cost in any case (see `effort`): some twenty milliseconds."""
+_RUN_ON = 2  # as much of ALWAYS an update may take once it runs: a bootstrap after it would cost both
 _BEYOND = 2  # how much more than it was allowed a given-up update is taken to need
 _NO_LIMIT = 1 << 62
 _MANY = 1000  # changed rows below which no share of a relation is too large
@@ -110,7 +111,7 @@ def follow(stratum: Stratum, schemas: Mapping[str, RelationSchema], kept: Kept |
 def _updated_or_not(
     kept: StratumState, rules: list[NormalRule], versions: Versions, context: Context, change: _Change, large: bool
 ) -> Followed:
-    allowed = _NO_LIMIT if math.isinf(context.fraction) else max(ALWAYS, int(context.fraction * kept.work))
+    allowed = _NO_LIMIT if math.isinf(context.fraction) else max(_RUN_ON * ALWAYS, int(context.fraction * kept.work))
     strategy = "forecast"
     expected = kept.expected(change.rows)
     hopeless = change.effort(kept.steps) > _WORTH * allowed if expected is None else expected > allowed

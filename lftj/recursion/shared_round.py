@@ -19,7 +19,7 @@ from lftj.recursion.variants import Variant
 from lftj.storage.loose_rows import LooseRows
 from partition.executor import ThreadExecutor
 
-_ROUND = 16  # threads are worth starting for this part of the steps after which one evaluation is divided
+_ROUND = 4  # threads are worth starting for this part of the steps after which one evaluation is divided
 _PIECE = 64  # rows of a piece, as a part of the same
 _PARTS = 8  # so many parts of one evaluation for each piece: a piece costs a tree and a plan
 
