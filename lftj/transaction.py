@@ -7,9 +7,7 @@ one row overwrite each other, the last one wins, and what counts in the end is t
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterable
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,6 +22,7 @@ from lftj.storage.delta import Delta
 from lftj.syntax import tree
 from lftj.syntax.builder import Predicate
 from lftj.types import lookup_scalar
+from lftj.writer import Writing
 
 if TYPE_CHECKING:
     from lftj.engine import Engine
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 RelationOrName = str | Predicate
 
 
-class Transaction:
+class Transaction(Writing[Draft]):
     """Made by `ws.transaction()`; holds the workspace's writer lock until its end.
 
     As a context manager it commits at the end of the block and rolls back on any exception, Ctrl-C included. Afterwards `version` and
@@ -41,20 +40,16 @@ class Transaction:
     def __init__(self, engine: Engine):
         """For the engine. Raises TransactionError (E322) inside another transaction of this thread, (E323) when waiting took too long."""
         self._engine = engine
-        self._ended: str | None = "never started"
         self._changes: dict[str, Delta] | None = None
         self._base_changes: dict[str, Delta] = {}
         self.work = 0
         """Kernel steps that the commit took: a measure of work that is the same on every machine."""
-        engine.writer.acquire()
-        try:
-            self._draft = Draft(engine)
-            self._catalog = engine.state.program.catalog
-            self._version = engine.state.version
-            self._ended = None
-        except BaseException:  # Ctrl-C at the worst moment must not leave the lock with nobody
-            engine.writer.release()
-            raise
+        super().__init__(engine.writer)
+
+    def _begin(self) -> Draft:
+        self._catalog = self._engine.state.program.catalog
+        self._version = self._engine.state.version
+        return Draft(self._engine)
 
     # ── rows ──────────────────────────────────────────────────────────────────────────────────────────────────────────
     def insert(self, relation: RelationOrName, data: object, *, existing: str = "ignore", **options: Any) -> None:
@@ -141,42 +136,6 @@ class Transaction:
         self._engine.subscriptions.deliver()
         return self._version
 
-    def rollback(self) -> None:
-        """Forget everything; nothing has happened. A rolled back transaction may be rolled back again."""
-        if self._ended == "committed":
-            self._open()
-        if self._ended is None:
-            self._ended = "rolled back"
-            self._release()
-
-    def _release(self) -> None:
-        self._draft = None
-        self._engine.writer.release()
-
-    def _open(self) -> Draft:
-        if self._ended is not None or self._draft is None:
-            hint = "start another one with ws.transaction()"
-            raise TransactionError(f"this transaction is over ({self._ended})", hint=hint)
-        return self._draft
-
-    def __enter__(self) -> Transaction:
-        self._open()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if kind is not None and self._ended is None:
-            self.rollback()
-        elif self._ended is None:
-            self.commit()
-
-    def __del__(self) -> None:
-        if self._ended is None:
-            warnings.warn("a transaction was dropped without commit() or rollback(); it is rolled back", ResourceWarning, stacklevel=2)
-            self.rollback()
-
-    def __repr__(self) -> str:
-        return f"<Transaction, {self._ended or 'open'}>"
-
     # ── what it did ───────────────────────────────────────────────────────────────────────────────────────────────────
     @property
     def version(self) -> int:
@@ -190,8 +149,7 @@ class Transaction:
         (E320) before the commit and after a rollback.
         """
         if self._changes is None:
-            hint = "commit first: leave the `with` block, or call tx.commit()"
-            raise TransactionError(f"there are no changes to show: the transaction is {self._ended or 'still open'}", hint=hint)
+            raise self._unfinished()
         if relation is None:
             return sorted(self._changes)
         schema = self._catalog.relation(name_of(relation))

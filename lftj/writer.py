@@ -1,10 +1,15 @@
-"""One writer at a time: the lock that a transaction holds from its start to its end."""
+"""One writer at a time: the lock that a transaction holds from its start to its end, and what all transactions do about that end."""
 
 from __future__ import annotations
 
 import threading
+import warnings
+from types import TracebackType
+from typing import Generic, Self, TypeVar
 
 from lftj.errors import TransactionError
+
+Draft = TypeVar("Draft")
 
 
 class WriterLock:
@@ -34,3 +39,68 @@ class WriterLock:
         """Give the lock back; any thread may do it."""
         self._owner = None
         self._lock.release()
+
+
+class Writing(Generic[Draft]):
+    """A transaction from its start to its end: it holds the writer lock and a draft, which `commit` carries out and `rollback` forgets."""
+
+    def __init__(self, writer: WriterLock):
+        """Raises TransactionError (E322) inside another transaction of this thread, (E323) when waiting took too long."""
+        self._ended: str | None = "never started"
+        self._draft: Draft | None = None
+        self._writer = writer
+        writer.acquire()
+        try:
+            self._draft = self._begin()
+            self._ended = None
+        except BaseException:  # Ctrl-C at the worst moment must not leave the lock with nobody
+            writer.release()
+            raise
+
+    def _begin(self) -> Draft:
+        """A draft of what is there now. With the lock held."""
+        raise NotImplementedError
+
+    def commit(self) -> int:
+        """Make everything happen and return the version. On any error nothing has happened and the transaction is over."""
+        raise NotImplementedError
+
+    def rollback(self) -> None:
+        """Forget everything; nothing has happened. A rolled back transaction may be rolled back again."""
+        if self._ended == "committed":
+            self._open()
+        if self._ended is None:
+            self._ended = "rolled back"
+            self._release()
+
+    def _release(self) -> None:
+        self._draft = None
+        self._writer.release()
+
+    def _open(self) -> Draft:
+        if self._ended is not None or self._draft is None:
+            hint = "start another one with ws.transaction()"
+            raise TransactionError(f"this transaction is over ({self._ended})", hint=hint)
+        return self._draft
+
+    def _unfinished(self) -> TransactionError:
+        hint = "commit first: leave the `with` block, or call tx.commit()"
+        return TransactionError(f"there are no changes to show: the transaction is {self._ended or 'still open'}", hint=hint)
+
+    def __enter__(self) -> Self:
+        self._open()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if kind is not None and self._ended is None:
+            self.rollback()
+        elif self._ended is None:
+            self.commit()
+
+    def __del__(self) -> None:
+        if self._ended is None:
+            warnings.warn("a transaction was dropped without commit() or rollback(); it is rolled back", ResourceWarning, stacklevel=2)
+            self.rollback()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}, {self._ended or 'open'}>"

@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from types import TracebackType
 from typing import Any
 
 from lftj.distributed.draft import DistributedDraft, RelationOrName, unsupported
 from lftj.distributed.outcome import Outcome
 from lftj.distributed.result import change_rows, relation_rows, replaced_rows
 from lftj.distributed.store import Store
-from lftj.errors import TransactionError
 from lftj.handles import RuleHandle
 from lftj.program.normal_form import RelationSchema
 from lftj.state import name_of
 from lftj.syntax import tree
+from lftj.writer import Writing
 
 
-class DistributedTransaction:
+class DistributedTransaction(Writing[DistributedDraft]):
     """Made by `ws.transaction()`. As a context manager it commits at the end of the block and rolls back on any exception."""
 
     def __init__(self, store: Store, batch: tuple[str, int] | None = None):
         """For the workspace. Raises TransactionError (E322) in a thread that has one open, (E323) when waiting took too long."""
         self._store = store
         self._batch = batch
-        self._ended: str | None = "never started"
         self._outcome: Outcome | None = None
-        store.writer.acquire()
-        self._before, self._plan = store.manifest, store.plan
-        self._draft: DistributedDraft | None = store.draft()
-        self._ended = None
+        super().__init__(store.writer)
+
+    def _begin(self) -> DistributedDraft:
+        self._before, self._plan = self._store.manifest, self._store.plan
+        return self._store.draft()
 
     # ── rows and rules ────────────────────────────────────────────────────────────────────────────────────────────────
     def insert(self, relation: RelationOrName, data: object, *, existing: str = "ignore", **options: Any) -> None:
@@ -81,37 +80,6 @@ class DistributedTransaction:
             self._release()
         return self.version
 
-    def rollback(self) -> None:
-        """Forget everything; nothing has happened."""
-        if self._ended == "committed":
-            self._open()
-        if self._ended is None:
-            self._ended = "rolled back"
-            self._release()
-
-    def _release(self) -> None:
-        self._draft = None
-        self._store.writer.release()
-
-    def _open(self) -> DistributedDraft:
-        if self._ended is not None or self._draft is None:
-            hint = "start another one with ws.transaction()"
-            raise TransactionError(f"this transaction is over ({self._ended})", hint=hint)
-        return self._draft
-
-    def __enter__(self) -> DistributedTransaction:
-        self._open()
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if kind is not None and self._ended is None:
-            self.rollback()
-        elif self._ended is None:
-            self.commit()
-
-    def __repr__(self) -> str:
-        return f"<DistributedTransaction, {self._ended or 'open'}>"
-
     # ── what it did ───────────────────────────────────────────────────────────────────────────────────────────────────
     @property
     def version(self) -> int:
@@ -122,8 +90,7 @@ class DistributedTransaction:
         """What the commit changed: without an argument the names of the relations, with one a `Result` of exactly its difference."""
         outcome = self._outcome
         if outcome is None:
-            hint = "commit first: leave the `with` block, or call tx.commit()"
-            raise TransactionError(f"there are no changes to show: the transaction is {self._ended or 'still open'}", hint=hint)
+            raise self._unfinished()
         known = outcome.plan.program.catalog.relations
         if relation is None:
             return sorted(name for name in known if name in self._changed(outcome))

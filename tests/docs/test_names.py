@@ -24,13 +24,19 @@ def test_public_name_has_a_docstring_and_an_entry(name: str) -> None:
         assert inspect.getdoc(value), f"{name} has no docstring"
 
 
+def _members(class_: type) -> dict[str, object]:
+    """What a class has of its own or from a class of ours."""
+    ours = [each for each in reversed(class_.__mro__) if each.__module__.partition(".")[0] in ("lftj", "partition")]
+    return {name: value for each in ours for name, value in vars(each).items()}
+
+
 def _public_methods() -> list[tuple[str, str]]:
     classes = [name for name in lftj.__all__ if inspect.isclass(getattr(lftj, name))]
     return [
         (name, method)
         for name in classes
         if not issubclass(getattr(lftj, name), BaseException)
-        for method, value in vars(getattr(lftj, name)).items()
+        for method, value in _members(getattr(lftj, name)).items()
         if not method.startswith("_") and (inspect.isfunction(value) or isinstance(value, property))
     ]
 
