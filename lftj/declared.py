@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from lftj.errors import DeclarationError, UnknownNameError
+from lftj.program.normal_form import RelationSchema
 from lftj.types import Type, type_of_python
 
 ChoiceDomains = str | Sequence[str | Sequence[str]]
@@ -33,6 +34,34 @@ def checked_choice(name: str, columns: Mapping[str, object], choice: ChoiceDomai
     """Positions of the columns of each choice domain. Raises UnknownNameError (E111)."""
     domains = [choice] if isinstance(choice, str) else choice
     return tuple(sorted({_positions(name, columns, domain) for domain in domains}))
+
+
+def view_schema(name: str, columns: Mapping[str, object]) -> RelationSchema:
+    """A relation as `ws.view` declares it."""
+    return RelationSchema(name, checked_columns(columns))
+
+
+def relation_schema(
+    name: str, columns: Mapping[str, object], key: str | Sequence[str] | None, choice: ChoiceDomains = ()
+) -> RelationSchema:
+    """A relation as `ws.relation` declares it."""
+    return RelationSchema(name, checked_columns(columns), checked_key(name, columns, key), choice=checked_choice(name, columns, choice))
+
+
+def function_schema(name: str, arguments: Mapping[str, object], value: object) -> RelationSchema:
+    """A function as `ws.function` declares it: a relation with one more column, which the arguments determine."""
+    columns = (*checked_columns(arguments), ("value", type_of_python(value)))
+    return RelationSchema(name, columns, tuple(range(len(arguments))), functional=True)
+
+
+def is_news(schema: RelationSchema, relations: Mapping[str, RelationSchema], views: Collection[str], *, view: bool) -> bool:
+    """Whether a declaration says anything new. Raises DeclarationError (E160) for a view declared as a relation, or the other way."""
+    if relations.get(schema.name) != schema:
+        return True
+    if (schema.name in views) != view:
+        kind = "relation" if view else "view"
+        raise DeclarationError(f"`{schema.name}` is declared as a {kind} already", hint=f"write ws.{kind}({schema.name!r}, …) here too")
+    return False
 
 
 def _positions(name: str, columns: Mapping[str, object], wanted: str | Sequence[str]) -> tuple[int, ...]:

@@ -12,9 +12,9 @@ from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from lftj.declared import ChoiceDomains, checked_choice, checked_columns, checked_key
+from lftj.declared import ChoiceDomains, function_schema, is_news, relation_schema, view_schema
 from lftj.engine import Engine
-from lftj.errors import DeclarationError, LftjError
+from lftj.errors import LftjError
 from lftj.explain.memory import memory_report
 from lftj.explain.plan import PlanReport, plan_report
 from lftj.explain.profile import profile_report
@@ -28,7 +28,6 @@ from lftj.state import name_of
 from lftj.subscription import Callback, Subscription
 from lftj.syntax.builder import Predicate
 from lftj.transaction import Transaction
-from lftj.types import type_of_python
 from lftj.verify import Discrepancy
 
 if TYPE_CHECKING:
@@ -60,31 +59,22 @@ class Workspace:
         rest, checked at every commit. `choice=["a", ("b", "c")]`: of rows that agree on a, or on b and c, one is chosen.
         The same declaration again gives the same relation; another one is a DeclarationError (E160).
         """
-        schema = RelationSchema(
-            name, checked_columns(columns), checked_key(name, columns, key), choice=checked_choice(name, columns, choice)
-        )
-        return self._declare(schema, view=False)
+        return self._declare(relation_schema(name, columns, key, choice), view=False)
 
     def view(self, name: str, columns: Mapping[str, object]) -> Relation:
         """Declare a relation whose rows come from rules only: inserting into it is an error."""
-        return self._declare(RelationSchema(name, checked_columns(columns)), view=True)
+        return self._declare(view_schema(name, columns), view=True)
 
     def function(self, name: str, arguments: Mapping[str, object], value: object) -> Relation:
         """Declare a function, in rules `F[x] == y`: a relation with one more column, `value`, which the arguments determine."""
-        columns = (*checked_columns(arguments), ("value", type_of_python(value)))
-        return self._declare(RelationSchema(name, columns, tuple(range(len(arguments))), functional=True), view=False)
+        return self._declare(function_schema(name, arguments, value), view=False)
 
     def _declare(self, schema: RelationSchema, *, view: bool) -> Relation:
         relation = Relation(schema)  # checks the name
         state = self._engine.state
-        known = state.program.catalog.relations.get(schema.name)
-        if known == schema and (schema.name in state.views) == view:
-            return relation
-        if known == schema:
-            kind = "relation" if view else "view"
-            raise DeclarationError(f"`{schema.name}` is declared as a {kind} already", hint=f"write ws.{kind}({schema.name!r}, …) here too")
-        with self.transaction() as tx:
-            tx.declare(schema, view=view)
+        if is_news(schema, state.program.catalog.relations, state.views, view=view):
+            with self.transaction() as tx:
+                tx.declare(schema, view=view)
         return relation
 
     def add_aggregate(self, aggregate: UserAggregate) -> None:

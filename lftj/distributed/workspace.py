@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from lftj.declared import checked_columns, checked_key
+from lftj.declared import function_schema, is_news, relation_schema, view_schema
 from lftj.distributed.cuts import ALL, ONE
 from lftj.distributed.draft import RelationOrName, unsupported
 from lftj.distributed.manifest import Manifest
@@ -17,13 +17,13 @@ from lftj.distributed.sending import Executor
 from lftj.distributed.store import Store
 from lftj.distributed.stream import batch_writer
 from lftj.distributed.transaction import DistributedTransaction
-from lftj.errors import DeclarationError, LftjError
+from lftj.errors import LftjError
 from lftj.handles import Relation, RuleHandle
 from lftj.program.normal_form import RelationSchema
 from lftj.result import Result
 from lftj.state import name_of
 from lftj.syntax.builder import Predicate
-from lftj.types import INT, STR, type_of_python
+from lftj.types import INT, STR
 
 if TYPE_CHECKING:
     import pandas  # pyright: ignore[reportMissingTypeStubs]
@@ -69,24 +69,19 @@ class DistributedWorkspace:
     # ── declarations ──────────────────────────────────────────────────────────────────────────────────────────────────
     def relation(self, name: str, columns: Mapping[str, object], key: str | Sequence[str] | None = None) -> Relation:
         """Declare a relation, as `Workspace.relation`; rows of one key always lie in one part, which checks the key."""
-        return self._declare(RelationSchema(name, checked_columns(columns), checked_key(name, columns, key)), view=False)
+        return self._declare(relation_schema(name, columns, key), view=False)
 
     def view(self, name: str, columns: Mapping[str, object]) -> Relation:
         """Declare a relation whose rows come from rules only."""
-        return self._declare(RelationSchema(name, checked_columns(columns)), view=True)
+        return self._declare(view_schema(name, columns), view=True)
 
     def function(self, name: str, arguments: Mapping[str, object], value: object) -> Relation:
         """Declare a function, in rules `F[x] == y`."""
-        columns = (*checked_columns(arguments), ("value", type_of_python(value)))
-        return self._declare(RelationSchema(name, columns, tuple(range(len(arguments))), functional=True), view=False)
+        return self._declare(function_schema(name, arguments, value), view=False)
 
     def _declare(self, schema: RelationSchema, *, view: bool) -> Relation:
         relation = Relation(schema)  # checks the name
-        known = self._store.program.catalog.relations.get(schema.name)
-        if known == schema and (schema.name in self._store.views) != view:
-            kind = "relation" if view else "view"
-            raise DeclarationError(f"`{schema.name}` is declared as a {kind} already", hint=f"write ws.{kind}({schema.name!r}, …) here too")
-        if known != schema:
+        if is_news(schema, self._store.program.catalog.relations, self._store.views, view=view):
             with self.transaction() as tx:
                 tx.declare(schema, view=view)
         return relation
