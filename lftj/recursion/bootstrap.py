@@ -38,10 +38,13 @@ def bootstrap(
         first = _round_0(schemas[shape.relation], seeds, relations, context)
         return {shape.relation: close_parts(shape, first, relations, context)}
     fixpoint = _Rows(schemas, rules, relations, context)
-    fixpoint.start()
-    while fixpoint.active:
-        fixpoint.round()
-    return {name: fixpoint.found(name) for name in schemas}
+    try:
+        fixpoint.start()
+        while fixpoint.active:
+            fixpoint.round()
+        return {name: fixpoint.found(name) for name in schemas}
+    finally:
+        fixpoint.release()
 
 
 def _round_0(schema: RelationSchema, seeds: list[NormalRule], relations: Relations, context: Context) -> Columns:
@@ -69,6 +72,11 @@ class _Rows(Fixpoint[RowSet | ChosenRows]):
         if name in self.totals:
             return self.total(name).columns()
         return rows.columns(self.context.threads) if isinstance(rows, RowSet) else rows.columns()
+
+    def release(self) -> None:
+        """Give back what others can use; no more rounds are run."""
+        for rows in self.rows.values():
+            rows.release()
 
     def fresh(self, name: str, schema: RelationSchema) -> LooseRows:
         """Rows that need not be unpacked before they are sorted."""

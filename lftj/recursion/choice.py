@@ -86,6 +86,10 @@ class ChosenRows:
         self._rows.append(accepted)
         return accepted
 
+    def release(self) -> None:
+        """As of a RowSet."""
+        self._candidates.release()
+
     def columns(self) -> Columns:
         """All rows accepted so far, sorted."""
         return sort_rows([np.concatenate(parts) for parts in zip(*self._rows, strict=True)])

@@ -10,6 +10,7 @@ import numpy as np
 
 from lftj.recursion import row_set_kernels as kernels
 from lftj.recursion.packed_rows import Packed
+from lftj.recursion.spare_tables import give_back, zeroed
 from lftj.recursion.wide_rows import WideRows
 from partition.executor import ThreadExecutor
 
@@ -18,6 +19,7 @@ Columns = list[np.ndarray]
 _DENSE_BITS = 1 << 28  # 32 MiB of bitmap are cheaper than any hash table
 _DENSE_SHARE = 64  # beyond that, a bitmap at most this many times the rows
 _PACKED_BITS = 62
+_NARROW = (1 << 32) - 1  # packed rows below this fit into slots of half a word
 _NO_ROOM = 1 << 10
 _MANY = 1 << 20  # rows that are worth starting threads to sort them
 _SAMPLE = 1000
@@ -47,6 +49,7 @@ class RowSet:
         self._fresh_count = 0
         self._taken: list[np.ndarray] = []  # what take_fresh gave out, packed, one array a round
         self._wide: WideRows | None = None
+        self._word: type[np.int64 | np.uint32] = np.int64  # of a slot
         self._bits: np.ndarray | None = None
         self._slots = np.empty(0, np.int64)
         self._set_up()
@@ -117,6 +120,11 @@ class RowSet:
         list(threads.map(unpack, range(threads.workers)))
         return list(out)
 
+    def release(self) -> None:
+        """Give back the hash table, for others to use: no more rows are added."""
+        give_back(self._slots)
+        self._slots = np.empty(0, np.int64)
+
     # ── how rows are kept ─────────────────────────────────────────────────────────────────────────────────────────────
     def _set_up(self) -> None:
         """Shifts and an empty table for the present ranges."""
@@ -130,13 +138,16 @@ class RowSet:
             self._bits = np.zeros(((1 << sum(bits)) >> 6) + 1, np.int64)
             return
         self._bits = None
+        most = sum((int(high) - int(low)) << int(shift) for low, high, shift in zip(self._lows, self._highs, self._shifts, strict=True))
+        self._word = np.uint32 if most < _NARROW else np.int64
         self._resize(1 << 12)
 
     def _resize(self, slots: int) -> None:
         old = self._slots
         self._shift = 64 - (slots.bit_length() - 1)
-        self._slots = np.zeros(slots, np.int64)
+        self._slots = zeroed(slots, self._word)
         kernels.rehash(old, self._slots, self._shift)
+        give_back(old)
 
     def _make_room(self, more: int) -> None:
         needed = self._fresh_count + more
@@ -169,7 +180,7 @@ class RowSet:
             lows[column] = max(low - (spare if low < self._lows[column] else 0), -(1 << 63))
             highs[column] = min(high + (spare if high > self._highs[column] else 0), (1 << 63) - 1)
         self._lows, self._highs = lows, highs  # new arrays: packed rows that were taken keep those before
-        self._slots = np.empty(0, np.int64)
+        self.release()
         self._set_up()
         if self._wide is not None:
             for columns in taken:

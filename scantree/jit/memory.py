@@ -16,6 +16,8 @@ from numba.core.typing import templates
 
 from scantree.jit.directory import ADDRESSES, CHECKED
 
+_WORD = 64  # bits
+
 # Numba's own types do not tell what these are.
 _type_callable: Any = extending.type_callable
 _lower: Any = extending.lower_builtin
@@ -34,8 +36,8 @@ def address(array: np.ndarray) -> Any:
 
 
 def load(memory: Any, index: Any) -> Any:
-    """`memory[index]` for index ≥ 0, without the wrap-around test; `memory` is an int64 array or its address."""
-    return memory[index]
+    """`memory[index]` for index ≥ 0, without the wrap-around test; `memory` is an array of integers or the address of an int64 array."""
+    return np.int64(memory[index])
 
 
 def load_byte(memory: Any, index: Any) -> Any:
@@ -44,8 +46,13 @@ def load_byte(memory: Any, index: Any) -> Any:
 
 
 def store(memory: Any, index: Any, value: Any) -> None:
-    """`memory[index] = value` for index ≥ 0, without the wrap-around test; `memory` is an int64 array or its address."""
+    """`memory[index] = value` for index ≥ 0, without the wrap-around test; `memory` is as for `load`."""
     memory[index] = value
+
+
+def _format(kind: Any) -> tuple[int, bool]:
+    """Bits of an element of `memory`, and whether it is signed."""
+    return (kind.dtype.bitwidth, kind.dtype.signed) if isinstance(kind, types.Array) else (_WORD, True)
 
 
 def _element(context: Any, builder: Any, kind: Any, memory: Any, index: Any, bits: int) -> Any:
@@ -61,7 +68,7 @@ if CHECKED:
     # Numba compares the argument lists of an overload and its implementation, annotations included: none on either.
     @_overload(load)
     def _checked_load(memory, index):
-        return lambda memory, index: memory[index]
+        return lambda memory, index: np.int64(memory[index])
 
     @_overload(load_byte)
     def _checked_load_byte(memory, index):
@@ -89,7 +96,9 @@ else:
     @_lower(load, types.Array, types.Integer)
     def _lower_load(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         memory, index = arguments
-        return builder.load(_element(context, builder, signature.args[0], memory, index, 64))
+        bits, signed = _format(signature.args[0])
+        value = builder.load(_element(context, builder, signature.args[0], memory, index, bits))
+        return value if bits == _WORD else (builder.sext if signed else builder.zext)(value, ir.IntType(_WORD))
 
     @_lower(load_byte, types.Integer, types.Integer)
     @_lower(load_byte, types.Array, types.Integer)
@@ -101,7 +110,9 @@ else:
     @_lower(store, types.Array, types.Integer, types.Integer)
     def _lower_store(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         memory, index, value = arguments
-        builder.store(value, _element(context, builder, signature.args[0], memory, index, 64))
+        bits, _ = _format(signature.args[0])
+        narrow = value if bits == _WORD else builder.trunc(value, ir.IntType(bits))
+        builder.store(narrow, _element(context, builder, signature.args[0], memory, index, bits))
         return context.get_dummy_value()
 
 

@@ -80,6 +80,20 @@ def test_loads_and_stores_reach_every_word() -> None:
     assert memory.tolist() == [6, 5, 4, 3, 2, 1, 0]
 
 
+@pytest.mark.parametrize("word", [np.int64, np.uint32, np.int32, np.uint8])
+def test_words_of_an_array_have_its_width_and_its_sign(word: Any) -> None:
+    @compiled
+    def moved(memory: Any) -> int:
+        store(memory, 1, load(memory, 0))
+        return load(memory, 1) - 1
+
+    highest = int(np.iinfo(word).max)
+    for value in (highest, int(np.iinfo(word).min) + 1, 0):
+        memory = np.array([value, 7, 9], word)
+        assert moved(memory) == value - 1
+        assert memory.tolist() == [value, value, 9]
+
+
 def test_bytes_are_loaded_as_they_are() -> None:
     @compiled
     def read(memory: Any, at: int) -> int:

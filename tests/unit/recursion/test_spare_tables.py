@@ -1,0 +1,51 @@
+"""Tables that are used again are empty, have the size asked for, and are nobody else's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lftj.recursion import spare_tables
+from lftj.recursion.row_set import RowSet
+from lftj.recursion.spare_tables import give_back, zeroed
+
+SLOTS = 1 << 16
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No table of another test is at hand, and none stays."""
+    monkeypatch.setattr(spare_tables, "_spare", {})
+    monkeypatch.setattr(spare_tables, "_kept", 0)
+
+
+@pytest.mark.parametrize("word", [np.int64, np.uint32])
+def test_a_table_that_was_given_back_is_used_again_and_empty(word: type[np.int64 | np.uint32]) -> None:
+    table = zeroed(SLOTS, np.int64)
+    table[:] = -1
+    give_back(table)
+    slots = table.nbytes // np.dtype(word).itemsize
+    again = zeroed(slots, word)
+    assert np.shares_memory(again, table)
+    assert again.dtype == word
+    assert len(again) == slots
+    assert not again.any()
+    assert not np.shares_memory(zeroed(slots, word), table)
+
+
+def test_no_more_is_kept_than_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spare_tables, "_MOST", 3 * SLOTS * 8)
+    tables = [zeroed(SLOTS, np.int64) for _ in range(5)]
+    for table in tables:
+        give_back(table)
+    taken = [zeroed(SLOTS, np.int64) for _ in range(5)]
+    assert sum(any(np.shares_memory(one, table) for table in tables) for one in taken) == 3
+
+
+@pytest.mark.parametrize("high", [(1 << 16) - 2, (1 << 16) - 1, 1 << 16])
+def test_rows_at_the_end_of_half_a_word_are_told_apart(high: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lftj.recursion.row_set._DENSE_BITS", 1)
+    rows = RowSet(2, np.zeros(2), np.full(2, high))
+    ends = np.array([[high, high, high - 1, 0, 0, high], [high, high - 1, high, 0, 1, high]])
+    rows.add(ends, np.arange(2))
+    assert list(zip(*(column.tolist() for column in rows.columns()), strict=True)) == sorted(set(map(tuple, ends.T.tolist())))
