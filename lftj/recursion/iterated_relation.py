@@ -13,11 +13,12 @@ from dataclasses import replace
 import numpy as np
 
 from lftj.program.normal_form import RelationSchema
-from lftj.recursion.standing import iterations_of, proofs_of, standing, without_proofs
+from lftj.recursion.standing import PROOF_BITS, iterations_of, proofs_of, standing, without_proofs
 from lftj.storage.delta import Columns, stored_width
 from lftj.storage.relation import Order, RelationVersion
 from lftj.types import INT
 from scantree import Arena, Tree
+from scantree.reorder import reordered
 from scantree.rows import sort_rows
 
 ITERATED = "#iterated"
@@ -31,9 +32,17 @@ def iterated_schema(schema: RelationSchema, suffix: str = ITERATED) -> RelationS
 
 
 class IteratedRelation(RelationVersion):
-    """One immutable version. Key orders are permutations of the row's columns followed by the standing."""
+    """One immutable version. Key orders are permutations of the row's columns followed by the standing.
 
-    __slots__ = ()
+    Versions made in an update know the one that the update `began` with: what one of them lacks is made there once, for all of them.
+    """
+
+    __slots__ = ("_began",)
+
+    def __init__(self, schema: RelationSchema, arena: Arena, trees: dict[Order, Tree], began: IteratedRelation | None = None):
+        """`schema`: with the standing. O(1)."""
+        super().__init__(schema, arena, trees)
+        self._began = began
 
     @staticmethod
     def of(schema: RelationSchema, arena: Arena, rows: Columns, iterations: np.ndarray, proofs: np.ndarray) -> IteratedRelation:
@@ -51,21 +60,20 @@ class IteratedRelation(RelationVersion):
         """The rows alone, ascending. O(n)."""
         return self.columns()[:-1]
 
-    def tree(self, order: Order) -> Tree:
-        """The rows in a key order that ends with the standing. O(1) once it exists; the first call builds it in O(n log n)."""
-        if (tree := self._trees.get(order)) is None:
-            with self._lock:
-                if (tree := self._trees.get(order)) is None:
-                    *columns, words = self.columns()
-                    columns.append(without_proofs(words))
-                    tree = self._tree_of(sort_rows([columns[i] for i in order]))
-                    self._trees = {**self._trees, order: tree}
-        return tree
+    def _made(self, order: Order) -> Tree:
+        """O(n log n) for the version that the update began with, O(δ log n) for one that differs from it in δ rows."""
+        if self._began is None:
+            return reordered(self.identity, order[:-1], PROOF_BITS)
+        return self._carried(order, self._began, *self.changes_since(self._began))
 
-    def _tree_of(self, rows: Columns) -> Tree:
-        if not len(rows[0]):
-            return Tree.empty(self._arena, len(rows) - 1, 1)
-        return Tree.build(self._arena, rows[:-1], rows[-1:])
+    def _carried(self, order: Order, before: IteratedRelation, inserted: Columns, erased: Columns) -> Tree:
+        """A key order from that of another version and the changes since."""
+        tree = before.tree(order)
+        return tree.apply(_permuted(_uncounted(inserted), order), _permuted(erased[:-1], order[:-1])) if inserted else tree
+
+    def followed_by(self, trees: dict[Order, Tree]) -> IteratedRelation:
+        """A later version in the same update, which has these trees. O(1)."""
+        return IteratedRelation(self.schema, self._arena, trees, self._began or self)
 
     def moved(self, found: Columns, recounted: Columns, lost: Columns) -> IteratedRelation:
         """The next version. `found` and `recounted` have the standing behind the row; `lost` are rows alone.
@@ -76,11 +84,11 @@ class IteratedRelation(RelationVersion):
         inserts = found if not len(recounted[0]) else sort_rows([np.concatenate(pair) for pair in zip(found, recounted, strict=True)])
         trees = {identity: self.identity.apply(inserts, lost)}
         if not len(found[0]) and not len(lost[0]):
-            return IteratedRelation(self.schema, self._arena, {**self._trees, **trees})
+            return self.followed_by({**self._trees, **trees})
         for order, tree in self._trees.items():
             if order != identity:
                 trees[order] = tree.apply(_permuted(_uncounted(found), order), _permuted(lost, order[:-1]))
-        return IteratedRelation(self.schema, self._arena, trees)
+        return self.followed_by(trees)
 
     def plain_trees(self) -> dict[Order, Tree]:
         """The rows without their standing in the same key orders, on the same pages. O(1)."""
@@ -97,16 +105,13 @@ class IteratedRelation(RelationVersion):
         return self.identity.diff(before.identity)
 
     def with_orders_of(self, before: IteratedRelation) -> IteratedRelation:
-        """This version with every key order that an earlier version has. O(δ log n), as nothing is sorted anew."""
-        missing = [order for order in before.orders() if order not in self._trees]
-        if not missing:
+        """This version with every key order of the one that the update began with, which it need not know any more. O(δ log n)."""
+        if self is before:
             return self
-        inserted, erased = self.changes_since(before)
-        trees = dict(self._trees)
-        for order in missing:
-            tree = before.tree(order)
-            trees[order] = tree.apply(_permuted(_uncounted(inserted), order), _permuted(erased[:-1], order[:-1])) if inserted else tree
-        return IteratedRelation(self.schema, self._arena, trees)
+        missing = [order for order in before.orders() if order not in self._trees]
+        changes = self.changes_since(before) if missing else ([], [])
+        carried = {order: self._carried(order, before, *changes) for order in missing}
+        return IteratedRelation(self.schema, self._arena, self._trees | carried)
 
 
 def _uncounted(rows: Columns) -> Columns:

@@ -97,7 +97,7 @@ class TreeTable:
             own = {order: number for (read, order), number in self._numbers.items() if read == name + ITERATED}
             trees = {order: self._published(number) for order, number in own.items()}
             same = trees[next(iter(trees))] is relation.identity
-            found[name] = relation if same else IteratedRelation(relation.schema, self._arena, trees)
+            found[name] = relation if same else relation.followed_by(trees)
         return found
 
     def _published(self, number: int) -> Tree:

@@ -7,24 +7,25 @@ from __future__ import annotations
 
 import numpy as np
 
-_HALF = 32
-_LOWER = (1 << _HALF) - 1
+PROOF_BITS = 32
+"""The lower half."""
+_LOWER = (1 << PROOF_BITS) - 1
 MOST_PROOFS = _LOWER
-_MOST_ITERATIONS = (1 << (_HALF - 1)) - 1
+_MOST_ITERATIONS = (1 << (PROOF_BITS - 1)) - 1
 
 
 def standing(iterations: np.ndarray, proofs: np.ndarray | None = None) -> np.ndarray:
     """The words of rows with these iterations, and proof counts if they matter. OverflowError when half a word cannot tell one."""
     if proofs is None:
-        return iterations << _HALF
+        return iterations << PROOF_BITS
     if len(proofs) and (int(proofs.max()) > MOST_PROOFS or int(iterations.max()) > _MOST_ITERATIONS):
         raise OverflowError("a row has more proofs than can be counted")
-    return (iterations << _HALF) | proofs
+    return (iterations << PROOF_BITS) | proofs
 
 
 def iterations_of(words: np.ndarray) -> np.ndarray:
     """The iterations in these words."""
-    return words >> _HALF
+    return words >> PROOF_BITS
 
 
 def proofs_of(words: np.ndarray) -> np.ndarray:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from itertools import pairwise, permutations
 
+import numpy as np
+
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns
-from lftj.storage.relation import Order, RelationVersion
-from scantree import Arena
+from lftj.storage.relation import Order, RelationVersion, build_tree
+from scantree import Arena, Tree
+from scantree.rows import sort_rows
 
 _PERMUTED = 4  # up to this width every key order is offered
 
@@ -42,6 +45,14 @@ class LooseRows(RelationVersion):
     def sample(self, rows: int) -> Columns:
         """About `rows` rows at equal distances."""
         return [column[:: max(1, len(column) // rows)] for column in self._rows]
+
+    def _made(self, order: Order) -> Tree:
+        return build_tree(self._arena, self._ascending(order))
+
+    def _ascending(self, order: Order) -> Columns | np.ndarray:
+        """The rows with their columns in this order, sorted; as a list of columns or a matrix."""
+        columns = self.columns()
+        return sort_rows([columns[i] for i in order])
 
     def split(self, pieces: int) -> list[LooseRows]:
         """The same rows in so many pieces, each as they stand side by side."""

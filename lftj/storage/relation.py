@@ -16,6 +16,7 @@ import numpy as np
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns, Delta, no_rows, stored_width
 from lftj.storage.key_order import WaitingOrder
+from scantree.reorder import reordered
 from scantree.rows import difference, sort_rows, union
 from scantree.tree import Arena, Tree
 
@@ -47,7 +48,7 @@ class RelationVersion:
     @staticmethod
     def build(schema: RelationSchema, arena: Arena, columns: Sequence[np.ndarray]) -> RelationVersion:
         """A relation of these rows, in any order, repeated or not; one column of zeros for a nullary one. O(n log n), O(n) when sorted."""
-        tree = _build(arena, sort_rows(columns))
+        tree = build_tree(arena, sort_rows(columns))
         return RelationVersion(schema, arena, {_identity(schema): tree})
 
     @staticmethod
@@ -85,14 +86,13 @@ class RelationVersion:
             with self._lock:
                 if (tree := self._trees.get(order)) is None:
                     waiting = self._waiting.get(order)
-                    tree = _build(self._arena, self._ascending(order)) if waiting is None else waiting.tree()
+                    tree = self._made(order) if waiting is None else waiting.tree()
                     self._trees = {**self._trees, order: tree}
         return tree
 
-    def _ascending(self, order: Order) -> Columns | np.ndarray:
-        """The rows with their columns in this order, sorted; as a list of columns or a matrix."""
-        columns = self.columns()
-        return sort_rows([columns[i] for i in order])
+    def _made(self, order: Order) -> Tree:
+        """A key order that does not exist yet. O(n log n)."""
+        return reordered(self.identity, order)
 
     def orders(self) -> tuple[Order, ...]:
         """The key orders that exist now, the identity first."""
@@ -127,7 +127,7 @@ class RelationVersion:
             if identity in known:
                 return RelationVersion(self.schema, self._arena, {identity: known[identity]})
             rows = union(difference(self.columns(), delta.erases), delta.inserts)
-            return RelationVersion(self.schema, self._arena, {identity: _build(self._arena, rows)})
+            return RelationVersion(self.schema, self._arena, {identity: build_tree(self._arena, rows)})
         trees = {order: known[order] for order in self.orders() if order in known}
         if identity not in known:
             trees[identity] = self.identity.apply(delta.inserts, delta.erases)
@@ -184,7 +184,8 @@ def _columns_in_order(arity: int) -> Order:
     return tuple(range(stored_width(arity)))
 
 
-def _build(arena: Arena, rows: Columns | np.ndarray) -> Tree:
+def build_tree(arena: Arena, rows: Columns | np.ndarray) -> Tree:
+    """A tree of these sorted, distinct rows, as a list of columns or a matrix. O(n)."""
     return Tree.build(arena, rows) if len(rows[0]) else Tree.empty(arena, len(rows))
 
 

@@ -12,6 +12,7 @@ import pytest
 import lftj
 from lftj.errors import LimitError
 from lftj.maintain.versions import Versions
+from lftj.recursion import iterated_relation
 from lftj.recursion.elastic_bootstrap import elastic_bootstrap
 from lftj.recursion.iterated_relation import IteratedRelation
 from lftj.recursion.proof_table import ProofTable
@@ -19,6 +20,7 @@ from lftj.recursion.standing import iterations_of, proofs_of, standing, without_
 from lftj.recursion.stratum_state import StratumState
 from partition.executor import ThreadExecutor
 from scantree import Arena
+from scantree.reorder import reordered
 from tests.unit.recursion.stratum import Rows, rows_of
 from tests.unit.recursion.test_bootstrap import DECLARATIONS, DECOMPOSABLE, TYPES, VALUES
 
@@ -119,3 +121,23 @@ def test_a_version_gets_the_key_orders_of_an_earlier_one():
     assert [column.tolist() for column in moved.columns()[:-1]] == [[6, 8, 9], [4, 2, 1]]
     assert iterations_of(moved.columns()[-1]).tolist() == [5, 5, 0]
     assert [column.tolist() for column in after.tree((1, 0, 2)).columns()] == [column.tolist() for column in moved.columns()]
+
+
+def test_a_key_order_that_versions_of_an_update_lack_is_made_once(monkeypatch):
+    made = []
+    monkeypatch.setattr(iterated_relation, "reordered", lambda *asked: made.append(asked[1]) or reordered(*asked))
+    workspace = loaded(".decl t(x: number, y: number)\n", {})
+    schema = workspace._engine.state.database["t"].schema
+    rows = [np.array([1, 2, 3]), np.array([9, 8, 7])]
+    before = IteratedRelation.of(schema, Arena(), rows, np.array([0, 1, 2]), np.array([1, 1, 1]))
+    nothing = [np.empty(0, np.int64)] * 3
+    first = before.moved([np.array([4]), np.array([6]), standing(np.array([3]), np.array([2]))], nothing, nothing[:2])
+    second = first.moved(nothing, [np.array([1]), np.array([9]), standing(np.array([0]), np.array([7]))], [np.array([3]), np.array([7])])
+    rows_then = {second: [[6, 4], [8, 2], [9, 1]], first: [[6, 4], [7, 3], [8, 2], [9, 1]], before: [[7, 3], [8, 2], [9, 1]]}
+    for version, expected in rows_then.items():
+        assert np.transpose(version.tree((1, 0, 2)).columns()[:-1]).tolist() == expected
+    assert made == [(1, 0)]
+    assert proofs_of(second.tree((1, 0, 2)).columns()[-1]).tolist() == [0, 0, 0]
+    kept = second.with_orders_of(before)
+    assert kept._began is None, "what is kept holds no version before it"
+    assert kept.tree((1, 0, 2)) is second.tree((1, 0, 2))

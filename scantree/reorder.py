@@ -1,0 +1,63 @@
+"""A tree's rows in another key order.
+
+Making one reads and writes every row once and sorts one word a row in between: the fresh memory that the new leaves take costs more than
+the work. Rows that do not fit into a word, and rows so few that loading more code would cost more than it saves, take the way by columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from scantree.layout import load_fill, words_to_load
+from scantree.packing_kernels import KEY_BITS
+from scantree.page_kernels import FAN_CAPACITY, LEAF_CAPACITY
+from scantree.reorder_kernels import build_packed, pack_leaves, survey_leaves
+from scantree.rows import sort_order
+from scantree.tree import Tree
+
+FEW = 1 << 14
+"""Rows below which they are reordered by columns."""
+
+
+def reordered(tree: Tree, order: Sequence[int], dropped: int = 0) -> Tree:
+    """The rows of `tree` with its key columns in this order, the low `dropped` bits of every value zero. Aggregates are not kept.
+
+    O(n log n), by sorting plain integers where a row's columns, each as wide as its range, fit into 63 bits.
+    """
+    like = Tree.empty(
+        tree.arena, tree.key_width, tree.value_width, leaf_capacity=int(tree.layout[LEAF_CAPACITY]), fan=int(tree.layout[FAN_CAPACITY])
+    )
+    if not len(tree):
+        return like
+    found = packed(tree, like, order, dropped) if len(tree) >= FEW else None
+    return by_columns(tree, like, order, dropped) if found is None else found
+
+
+def packed(tree: Tree, like: Tree, order: Sequence[int], dropped: int) -> Tree | None:
+    """`reordered` by packed rows, None where they are too wide. `like`: a tree of that layout; `tree` has rows."""
+    columns = np.array([*order, *range(tree.key_width, tree.key_width + tree.value_width)], np.int64)
+    zeros = np.where(columns < tree.key_width, 0, dropped)
+    lows, highs = np.empty((2, len(columns)), np.int64)
+    memory = tree.arena.memory
+    survey_leaves(memory, tree.root, tree.height, columns, zeros, lows, highs)
+    widths = [(high - low).bit_length() for low, high in zip(lows.tolist(), highs.tolist(), strict=True)]
+    if sum(widths) > KEY_BITS:
+        return None
+    bits, rows = np.array(widths, np.int64), np.empty(len(tree), np.int64)
+    pack_leaves(memory, tree.root, tree.height, columns, zeros, lows, bits, rows)
+    rows.sort()
+    with tree.arena.lock:
+        tree.arena.sweep()
+        tree.arena.require(words_to_load(like.layout, len(rows)))
+        return like.version(*build_packed(memory, like.layout, rows, zeros, lows, bits, load_fill(like.layout)))
+
+
+def by_columns(tree: Tree, like: Tree, order: Sequence[int], dropped: int) -> Tree:
+    """`reordered` by whole columns."""
+    columns = tree.columns()
+    keys = [columns[column] for column in order]
+    places = sort_order(keys)
+    values = [column.take(places) >> dropped << dropped for column in columns[tree.key_width :]]
+    return like.apply([*(column.take(places) for column in keys), *values])

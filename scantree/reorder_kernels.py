@@ -1,0 +1,90 @@
+"""Bringing a tree's rows into another key order: one pass over its leaves into packed rows, and one from these, sorted, into new leaves.
+
+`order` tells for each column of the new tree which one of the old it is, and `dropped` how many of its low bits become zero. A packed row
+holds its columns' distances from their least values, without these bits, the first in the highest bits.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scantree.build_kernels import raise_levels
+from scantree.jit import compiled, load, store
+from scantree.packing_kernels import INT64_MAX, KEY_BITS
+from scantree.page_kernels import ENTRIES, LEAF_CAPACITY, leaf_column, new_leaf
+from scantree.seek_kernels import END, leaf_at, next_leaf
+
+
+@compiled
+def survey_leaves(memory, root, height, order, dropped, lows, highs):
+    """The least and the greatest value of each column. The tree has rows."""
+    lows[:] = INT64_MAX
+    highs[:] = -INT64_MAX - 1
+    position = 0
+    while position != END:
+        leaf = leaf_at(memory, root, height, position)
+        entries = load(memory, leaf + ENTRIES)
+        for place in range(order.size):
+            base = leaf_column(leaf, order[place])
+            bits = dropped[place]
+            low = lows[place]
+            high = highs[place]
+            for slot in range(entries):
+                value = load(memory, base + slot) >> bits
+                low = min(low, value)
+                high = max(high, value)
+            lows[place] = low
+            highs[place] = high
+        position = next_leaf(memory, root, height, position)
+
+
+@compiled
+def pack_leaves(memory, root, height, order, dropped, lows, widths, packed):
+    """Write every row as a packed one, in the order of the tree."""
+    position = 0
+    row = 0
+    while position != END:
+        leaf = leaf_at(memory, root, height, position)
+        entries = load(memory, leaf + ENTRIES)
+        for place in range(order.size):
+            base = leaf_column(leaf, order[place])
+            bits = dropped[place]
+            low = lows[place]
+            shift = widths[place]
+            if place == 0:
+                for slot in range(entries):
+                    packed[row + slot] = (load(memory, base + slot) >> bits) - low
+            else:
+                for slot in range(entries):
+                    packed[row + slot] = (packed[row + slot] << shift) | ((load(memory, base + slot) >> bits) - low)
+        row += entries
+        position = next_leaf(memory, root, height, position)
+
+
+@compiled
+def write_packed_leaf(memory, layout, packed, first, last, dropped, lows, widths):
+    """A leaf of the packed rows [first, last)."""
+    leaf = new_leaf(memory, layout)
+    shift = 0
+    for column in range(lows.size - 1, -1, -1):
+        base = leaf_column(leaf, column)
+        mask = INT64_MAX >> (KEY_BITS - widths[column])
+        low = lows[column]
+        bits = dropped[column]
+        for row in range(first, last):
+            store(memory, base + row - first, (((packed[row] >> shift) & mask) + low) << bits)
+        shift += widths[column]
+    memory[leaf + ENTRIES] = last - first
+    return leaf
+
+
+@compiled
+def build_packed(memory, layout, packed, dropped, lows, widths, fill):
+    """As `build_kernels.build`, of ascending packed rows, of which there are some."""
+    rows = packed.size
+    fill = max(1, min(fill, layout[LEAF_CAPACITY]))
+    count = (rows + fill - 1) // fill
+    pages = np.empty(count, np.int64)
+    for i in range(count):
+        pages[i] = write_packed_leaf(memory, layout, packed, rows * i // count, rows * (i + 1) // count, dropped, lows, widths)
+    return raise_levels(memory, layout, pages, count, 0)
