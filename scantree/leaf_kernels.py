@@ -7,26 +7,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from scantree.build_kernels import write_leaf
-from scantree.jit import compiled, load
-from scantree.page_kernels import ENTRIES, KEYS, LEAF_CAPACITY, WIDTH, index_column, leaf_column
+from scantree.jit import compiled
+from scantree.page_kernels import ENTRIES, KEYS, LEAF_CAPACITY, index_column
+from scantree.piece_kernels import PIECE_WORDS, UNTIL, compare_columns, cut_leaf, write_pieces
 from scantree.seek_kernels import SLOT_BITS, SLOT_MASK, child_for, compare_index_entry, compare_leaf_row
 
 
 @compiled
-def compare_columns(keys, left, i, right, j):
-    """−1, 0, 1 for column i of `left` against column j of `right`, over the first `keys` rows of each."""
-    for column in range(keys):
-        if left[column, i] != right[column, j]:
-            return -1 if left[column, i] < right[column, j] else 1
-    return 0
-
-
-@compiled
 def changes_before(memory, page, slot, keys, changes, first, last):
-    """First change in [first, last) that is not before the least key of child `slot`."""
+    """First change in [first, last) that is not before the least key of child `slot`. O(log (that − first))."""
     low = first
     high = last
+    stride = 1
+    while low + stride < last and compare_index_entry(memory, page, slot, keys, changes, low + stride) > 0:
+        low += stride
+        stride <<= 1
+    high = min(last, low + stride)
     while low < high:
         middle = (low + high) >> 1
         if compare_index_entry(memory, page, slot, keys, changes, middle) > 0:
@@ -46,42 +42,6 @@ def leaf_path(memory, root, height, keys, changes, change):
         path |= child << (SLOT_BITS * level)
         page = memory[index_column(page, 0) + child]
     return path
-
-
-@compiled
-def merge_leaf(memory, layout, leaf, inserts, first_in, last_in, erases, first_out, last_out, out):
-    """Rows of `leaf` less the erases, with the inserts, into `out` (shape width × room): their number. An insert wins over its equal."""
-    keys = layout[KEYS]
-    width = layout[WIDTH]
-    entries = memory[leaf + ENTRIES]
-    slot = 0
-    rows = 0
-    while slot < entries or first_in < last_in:
-        order = 1 if slot >= entries else -1
-        if slot < entries and first_in < last_in:
-            order = compare_leaf_row(memory, leaf, slot, keys, inserts, first_in)
-        if order >= 0:
-            for column in range(width):
-                out[column, rows] = inserts[column, first_in]
-            first_in += 1
-            rows += 1
-            slot += 1 if order == 0 else 0
-            continue
-        gone = False
-        while first_out < last_out:
-            against = compare_leaf_row(memory, leaf, slot, keys, erases, first_out)
-            if against < 0:
-                break
-            first_out += 1
-            if against == 0:
-                gone = True
-                break
-        if not gone:
-            for column in range(width):
-                out[column, rows] = load(memory, leaf_column(leaf, column) + slot)
-            rows += 1
-        slot += 1
-    return rows
 
 
 @compiled
@@ -122,7 +82,7 @@ def change_leaves(memory, layout, root, height, inserts, erases, paths, ends, pa
     """New leaves for every touched one: the leaf on paths[i] becomes pages[ends[i−1]:ends[i]]. The number of touched leaves."""
     keys = layout[KEYS]
     capacity = layout[LEAF_CAPACITY]
-    scratch = np.empty((layout[WIDTH], 2 * capacity), np.int64)
+    pieces = np.empty((2 * (inserts.shape[1] + erases.shape[1]) + 1, PIECE_WORDS), np.int64)
     in_at = 0
     out_at = 0
     touched = 0
@@ -135,15 +95,13 @@ def change_leaves(memory, layout, root, height, inserts, erases, paths, ends, pa
         leaf = page_at_level(memory, root, height, path, 0)
         in_end = share_end(memory, root, height, keys, path, inserts, in_at)
         out_end = share_end(memory, root, height, keys, path, erases, out_at)
-        room = memory[leaf + ENTRIES] + in_end - in_at
-        if room > scratch.shape[1]:
-            scratch = np.empty((layout[WIDTH], 2 * room), np.int64)
-        rows = merge_leaf(memory, layout, leaf, inserts, in_at, in_end, erases, out_at, out_end, scratch)
+        count = cut_leaf(memory, keys, leaf, inserts, in_at, in_end, erases, out_at, out_end, pieces)
+        rows = pieces[count - 1, UNTIL] if count > 0 else 0
         appended = in_at < in_end and compare_leaf_row(memory, leaf, memory[leaf + ENTRIES] - 1, keys, inserts, in_at) < 0
-        count = (rows + capacity - 1) // capacity
-        for i in range(count):
-            first, last = share(rows, count, i, capacity, appended)
-            pages[made] = write_leaf(memory, layout, scratch, first, last)
+        shares = (rows + capacity - 1) // capacity
+        for i in range(shares):
+            first, last = share(rows, shares, i, capacity, appended)
+            pages[made] = write_pieces(memory, layout, leaf, inserts, pieces, first, last)
             made += 1
         paths[touched] = path
         ends[touched] = made

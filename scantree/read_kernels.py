@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from scantree.jit import compiled, load
+from scantree.jit import compiled, inlined, load
 from scantree.page_kernels import ENTRIES, KEYS, index_column, leaf_column
-from scantree.seek_kernels import END, SLOT_MASK, child_for, compare_leaf_row, leaf_at, lower_bound, next_leaf, window_end
+from scantree.seek_kernels import END, SLOT_MASK, child_for, compare_leaf_row, leaf_at, lower_bound, next_leaf, slot_from, window_end
 
 
 @compiled
@@ -48,11 +48,8 @@ def read_ranks(memory, root, height, ranks, out):
 
 
 @compiled
-def find_row(memory, root, height, layout, key, row):
-    """(leaf, slot) of the row with exactly this key, or (0, 0). O(log n)."""
-    if root == 0:
-        return 0, 0
-    keys = layout[KEYS]
+def place_of(memory, root, height, keys, key, row):
+    """The leaf that a key belongs to and its first slot whose row is not before the key, the number of its rows if there is none."""
     page = root
     for _ in range(height):
         page = memory[index_column(page, 0) + child_for(memory, page, keys, key, row)]
@@ -64,19 +61,43 @@ def find_row(memory, root, height, layout, key, row):
             low = middle + 1
         else:
             high = middle
-    if low < memory[page + ENTRIES] and compare_leaf_row(memory, page, low, keys, key, row) == 0:
-        return page, low
+    return page, low
+
+
+@compiled
+def find_row(memory, root, height, layout, key, row):
+    """(leaf, slot) of the row with exactly this key, or (0, 0). O(log n)."""
+    if root == 0:
+        return 0, 0
+    keys = layout[KEYS]
+    leaf, slot = place_of(memory, root, height, keys, key, row)
+    if slot < memory[leaf + ENTRIES] and compare_leaf_row(memory, leaf, slot, keys, key, row) == 0:
+        return leaf, slot
     return 0, 0
+
+
+@inlined
+def is_between(memory, leaf, slot, last, keys, key, row):
+    """Whether a key is not before the row at `slot` of a leaf nor after the one at `last`."""
+    return compare_leaf_row(memory, leaf, slot, keys, key, row) <= 0 <= compare_leaf_row(memory, leaf, last, keys, key, row)
 
 
 @compiled
 def look_up(memory, root, height, layout, key, found, values):
-    """For each column of `key` (shape keys × n): found[i], and where found the value columns into `values` (shape values × n)."""
+    """For each column of `key` (shape keys × n): found[i], and where found the value columns into `values` (shape values × n).
+
+    Keys in order are each looked for behind the one before while they belong to the same leaf.
+    """
     keys = layout[KEYS]
-    for row in range(key.shape[1]):
-        leaf, slot = find_row(memory, root, height, layout, key, row)
-        found[row] = leaf != 0
-        if leaf != 0:
+    leaf = slot = entries = 0
+    for row in range(key.shape[1] if root != 0 else 0):
+        if slot < entries and is_between(memory, leaf, slot, entries - 1, keys, key, row):
+            slot = slot_from(memory, leaf, slot, entries, keys, key, row)
+        else:
+            leaf, slot = place_of(memory, root, height, keys, key, row)
+            entries = memory[leaf + ENTRIES]
+        found[row] = slot < entries and compare_leaf_row(memory, leaf, slot, keys, key, row) == 0
+        if found[row]:
             for i in range(values.shape[0]):
                 values[i, row] = memory[leaf_column(leaf, keys + i) + slot]
 

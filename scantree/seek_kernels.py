@@ -146,6 +146,24 @@ def compare_leaf_row(memory, leaf, slot, keys, key, row):
 
 
 @compiled
+def slot_from(memory, leaf, slot, entries, keys, key, row):
+    """First slot in [slot, entries) whose row is not before column `row` of `key`, galloping."""
+    low = slot
+    stride = 1
+    while low + stride <= entries and compare_leaf_row(memory, leaf, low + stride - 1, keys, key, row) < 0:
+        low += stride
+        stride <<= 1
+    high = min(entries, low + stride - 1)
+    while low < high:
+        middle = (low + high) >> 1
+        if compare_leaf_row(memory, leaf, middle, keys, key, row) < 0:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@compiled
 def compare_index_entry(memory, page, slot, keys, key, row):
     """As `compare_leaf_row`, for the least key of a child."""
     for column in range(keys):

@@ -90,7 +90,7 @@ class ElasticQuery:
         """A plan for relations of about these sizes; one is kept for each size of the smallest, which is mostly the change."""
         sizes = tuple([readings[atom.relation].count for atom in self.rule.atoms])
         magnitude = max(0, min(sizes, default=0).bit_length() - _FEW + _REPLAN - 1) // _REPLAN
-        prepared, planned = self._prepared.get(magnitude, (None, ()))
+        prepared, planned = self._prepared.get(magnitude) or self._for_more(magnitude + 1, sizes) or (None, ())
         if prepared is None or any(_differ(*pair) for pair in zip(sizes, planned, strict=True)):
             names = self._order(readings, context)
             iterations = range(len(self.body.variables), len(self.rule.variables))
@@ -99,6 +99,18 @@ class ElasticQuery:
             prepared = PreparedPlan(plan, readings, context)
             self._prepared[magnitude] = prepared, sizes
         return prepared
+
+    def _for_more(self, magnitude: int, sizes: tuple[int, ...]) -> tuple[PreparedPlan, tuple[int, ...]] | None:
+        """A plan for more rows of the smallest relation serves for these where it begins with their values: it takes so much less."""
+        prepared, planned = self._prepared.get(magnitude, (None, ()))
+        if prepared is None:
+            return None
+        fewest = sizes.index(min(sizes))
+        read = {argument for atom in self.rule.atoms for argument in atom.args}
+        first = next((Ref(variable) for variable in prepared.plan.choice.order if Ref(variable) in read), None)
+        if first not in self.rule.atoms[fewest].args:
+            return None
+        return prepared, (*planned[:fewest], sizes[fewest], *planned[fewest + 1 :])
 
     def _order(self, readings: Mapping[str, RelationVersion], context: Context) -> tuple[str, ...]:
         """The variable order, by name, of all but the iterations."""

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -33,38 +32,16 @@ from lftj.recursion.compiled_rounds import CompiledRounds
 from lftj.recursion.effort import ITERATION, LOOK_UP, change_of, charge
 from lftj.recursion.elastic_query import ElasticQuery, Proofs
 from lftj.recursion.iterated_relation import ITERATED, IteratedRelation, iterated_schema
+from lftj.recursion.moves import NEVER, ComeAndGone, Moves
 from lftj.recursion.proofs_to_come import Counted, ProofsToCome
 from lftj.recursion.round_tables import Question
 from lftj.recursion.rule_queries import BEFORE, LOST, MOVED, START, RuleQueries
 from lftj.recursion.standing import iterations_of, proofs_of, standing
 from lftj.recursion.stratum_state import StratumState
 from lftj.storage.database import base_name
-from lftj.storage.delta import Columns, Delta, no_rows
+from lftj.storage.delta import Columns, Delta
 from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import RelationVersion
-from scantree.rows import difference
-
-NEVER = np.iinfo(np.int64).max
-
-
-class _Moves(NamedTuple):
-    """What an iteration does to a relation: rows found there with the iteration they stood in (NEVER: none), and rows lost from it."""
-
-    found: Columns
-    stood: np.ndarray
-    lost: Columns
-
-    def loose(self, iteration: int) -> Columns:
-        """Rows as they were, with the complement of their standing, and as they are."""
-        again = self.stood != NEVER
-        word = standing(np.array([iteration]))
-        pieces = [
-            [*self.found, np.repeat(word, len(self.stood))],
-            [*(column[again] for column in self.found), ~standing(self.stood[again])],
-            [*self.lost, np.repeat(~word, len(self.lost[0]))],
-        ]
-        pieces = [piece for piece in pieces if len(piece[0])]
-        return pieces[0] if len(pieces) == 1 else [np.concatenate(columns) for columns in zip(*pieces, strict=True)]
 
 
 class _Readings(dict[str, RelationVersion]):
@@ -106,6 +83,7 @@ class ElasticUpdate:
         self.moving = {name: iterated_schema(schema, MOVED) for name, schema in state.schemas.items()}
         self.losing = {name: replace(schema, name=name + LOST) for name, schema in state.schemas.items()}
         self.assignments = 0
+        self.net = {name: ComeAndGone() for name in state.schemas}
         for name, relation in state.relations.items():
             self.readings.update({name + ITERATED: relation, name + BEFORE: relation, name + START: relation})
 
@@ -119,7 +97,7 @@ class ElasticUpdate:
                 rounds.go(self.relations, self.waiting)
         self.assignments += rounds.assignments
         self.asked.update(dict.fromkeys(question.query for question in rounds.plans))
-        return self._finished(), self._deltas()
+        return self._finished(), self._deltas(compared=bool(rounds.plans))
 
     def _questions(self) -> Iterator[Question]:
         """What is asked in an iteration about the rows that it moves."""
@@ -186,7 +164,7 @@ class ElasticUpdate:
         for name in moved:
             self.readings[name + BEFORE] = self.relations[name]
 
-    def _settle(self, name: str, iteration: int, due: Counted) -> _Moves | None:
+    def _settle(self, name: str, iteration: int, due: Counted) -> Moves | None:
         """Bring a relation's rows of this iteration up to date; what moved, if anything did."""
         rows, counts = due
         relation = self.relations[name]
@@ -209,7 +187,8 @@ class ElasticUpdate:
         if not moving:
             self.readings[name + BEFORE] = after
             return None
-        moves = _Moves(found_rows[:-1], stands[found], lost_rows)
+        moves = Moves(found_rows[:-1], stands[found], lost_rows)
+        self.net[name].add(moves)
         self.readings[name + MOVED] = LooseRows(self.moving[name], self.context.arena, moves.loose(iteration))
         return moves
 
@@ -232,12 +211,8 @@ class ElasticUpdate:
         relations = {name: relation.with_orders_of(self.state.relations[name]) for name, relation in self.relations.items()}
         return replace(self.state, relations=relations, rules=self.rules)
 
-    def _deltas(self) -> dict[str, Delta]:
-        deltas: dict[str, Delta] = {}
-        for name, relation in self.relations.items():
-            inserted, erased = relation.changes_since(self.state.relations[name])
-            if not inserted:
-                inserted = erased = no_rows(relation.identity.key_width + 1)
-            new, old = inserted[:-1], erased[:-1]
-            deltas[name] = Delta(difference(new, old), difference(old, new))
-        return deltas
+    def _deltas(self, *, compared: bool) -> dict[str, Delta]:
+        """The net changes; runs of compiled rounds tell no moves, so after these the versions are `compared`."""
+        if compared:
+            return {name: relation.rows_since(self.state.relations[name]) for name, relation in self.relations.items()}
+        return {name: self.net[name].delta(relation.identity.key_width) for name, relation in self.relations.items()}

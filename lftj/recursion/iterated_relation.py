@@ -14,12 +14,12 @@ import numpy as np
 
 from lftj.program.normal_form import RelationSchema
 from lftj.recursion.standing import PROOF_BITS, iterations_of, proofs_of, standing, without_proofs
-from lftj.storage.delta import Columns, stored_width
+from lftj.storage.delta import Columns, Delta, stored_width
 from lftj.storage.relation import Order, RelationVersion
 from lftj.types import INT
 from scantree import Arena, Tree
 from scantree.reorder import reordered
-from scantree.rows import sort_rows
+from scantree.rows import difference, sort_rows
 
 ITERATED = "#iterated"
 """Behind a relation's name: its rows with their iterations."""
@@ -103,6 +103,14 @@ class IteratedRelation(RelationVersion):
         if self.identity is before.identity:
             return [], []
         return self.identity.diff(before.identity)
+
+    def rows_since(self, before: IteratedRelation) -> Delta:
+        """The net change of the rows alone from an earlier version to this one."""
+        inserted, erased = self.changes_since(before)
+        if not inserted:
+            return Delta.empty(self.identity.key_width)
+        new, old = inserted[:-1], erased[:-1]
+        return Delta(difference(new, old), difference(old, new))
 
     def with_orders_of(self, before: IteratedRelation) -> IteratedRelation:
         """This version with every key order of the one that the update began with, which it need not know any more. O(δ log n)."""

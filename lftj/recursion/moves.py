@@ -1,0 +1,67 @@
+"""What the iterations of an elastic update do to the rows of a relation, one iteration at a time and all together."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from lftj.recursion.standing import standing
+from lftj.storage.delta import Columns, Delta, no_rows
+from scantree.rows import difference, sort_rows
+
+NEVER = np.iinfo(np.int64).max
+"""The iteration of a row that is not there."""
+
+
+class Moves(NamedTuple):
+    """What an iteration does to a relation: rows found there with the iteration they stood in (NEVER: none), and rows lost from it."""
+
+    found: Columns
+    stood: np.ndarray
+    lost: Columns
+
+    def loose(self, iteration: int) -> Columns:
+        """Rows as they were, with the complement of their standing, and as they are."""
+        again = self.stood != NEVER
+        word = standing(np.array([iteration]))
+        pieces = [
+            [*self.found, np.repeat(word, len(self.stood))],
+            [*(column[again] for column in self.found), ~standing(self.stood[again])],
+            [*self.lost, np.repeat(~word, len(self.lost[0]))],
+        ]
+        pieces = [piece for piece in pieces if len(piece[0])]
+        return pieces[0] if len(pieces) == 1 else [np.concatenate(columns) for columns in zip(*pieces, strict=True)]
+
+
+class ComeAndGone:
+    """The net change of a relation's rows over the iterations of an update.
+
+    A row that is lost may be found in a later iteration, as a row that was there before; once found it is not lost any more. So each row
+    is lost at most once, and found at most once where it was not.
+    """
+
+    def __init__(self) -> None:
+        self._come: list[Columns] = []
+        self._gone: list[Columns] = []
+
+    def add(self, moves: Moves) -> None:
+        """Take note of an iteration."""
+        if len(moves.stood):
+            new = moves.stood == NEVER
+            self._come.append(moves.found if new.all() else [column[new] for column in moves.found])
+        if len(moves.lost[0]):
+            self._gone.append(moves.lost)
+
+    def delta(self, width: int) -> Delta:
+        """The net change, of rows of so many columns. O(δ log δ)."""
+        come, gone = _together(self._come, width), _together(self._gone, width)
+        if not len(come[0]) or not len(gone[0]):
+            return Delta(come, gone)
+        return Delta(difference(come, gone), difference(gone, come))
+
+
+def _together(pieces: list[Columns], width: int) -> Columns:
+    if len(pieces) < 2:
+        return pieces[0] if pieces else no_rows(width)
+    return sort_rows([np.concatenate(columns) for columns in zip(*pieces, strict=True)])

@@ -1,0 +1,43 @@
+"""The net change over the iterations of an update."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lftj.recursion.moves import NEVER, ComeAndGone, Moves
+from lftj.storage.delta import Columns
+
+
+def _rows(*values: int) -> Columns:
+    return [np.array(values, np.int64), 10 * np.array(values, np.int64)]
+
+
+def _stood(*iterations: int) -> np.ndarray:
+    return np.array(iterations, np.int64)
+
+
+def test_rows_that_were_there_before_and_are_again_do_not_change() -> None:
+    net = ComeAndGone()
+    net.add(Moves(_rows(5, 7), _stood(NEVER, 3), _rows(1, 2)))
+    net.add(Moves(_rows(2, 4), _stood(NEVER, NEVER), _rows()))
+    delta = net.delta(2)
+    assert [column.tolist() for column in delta.inserts] == [[4, 5], [40, 50]]
+    assert [column.tolist() for column in delta.erases] == [[1], [10]]
+
+
+def test_nothing_that_moves_is_no_change() -> None:
+    net = ComeAndGone()
+    assert len(net.delta(3)) == 0
+    net.add(Moves(_rows(1), _stood(4), _rows()))
+    assert len(net.delta(2)) == 0
+
+
+def test_a_move_is_a_row_as_it_was_and_as_it_is() -> None:
+    moves = Moves(_rows(5, 7), _stood(NEVER, 3), _rows(1))
+    *rows, words = moves.loose(2)
+    assert sorted(zip(*(column.tolist() for column in rows), (words >> 63).tolist(), strict=True)) == [
+        (1, 10, -1),
+        (5, 50, 0),
+        (7, 70, -1),
+        (7, 70, 0),
+    ]
