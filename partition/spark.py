@@ -28,6 +28,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from partition.java import java_home
+from partition.places import mapped
 
 Task = Callable[..., Any] | str
 
@@ -57,16 +58,18 @@ class SparkExecutor:
         self.partitions = partitions
         self.path = Path(path).absolute()
 
-    def map(self, task: Task, payloads: Iterable[Any]) -> list[Any]:
-        """`[task(payload) for payload in payloads]`, each in a Spark task of its own. One job, some tenths of a second.
+    def map(self, task: Task, payloads: Iterable[Any], places: Sequence[int] | None = None) -> list[Any]:
+        """`[task(payload) for payload in payloads]`, as one job, which takes some tenths of a second.
 
+        `places`: a number for each payload, else its position. In local mode a place, modulo the cores, has a process of its own, as long
+        as that lives, which does its payloads in one Spark task; on a cluster each payload is a task, wherever Spark puts it.
         Raises TaskFailedError when a task failed more often than `spark.task.maxFailures` allows.
         """
         given = list(payloads)
         if not given:
             return []
         run = partial(_run, task_name(task))
-        return self._guarded(lambda: self.spark.sparkContext.parallelize(given, len(given)).mapPartitions(run).collect())
+        return self._guarded(lambda: mapped(self.spark.sparkContext, run, given, places or range(len(given))))
 
     def scan(self, frame: DataFrame, task: Task, argument: Any) -> list[Any]:
         """`task(batches, argument)` once per partition of a DataFrame, where the partition is; `batches` iterates Arrow record batches."""

@@ -122,7 +122,7 @@ class Commit:
             )
             for part in sorted(parts)
         ]
-        found: list[PartDone] = checked(guarded(lambda: list(self.executor.map(run_stage, tasks))))
+        found: list[PartDone] = checked(guarded(lambda: list(self.executor.map(run_stage, tasks, [task.part for task in tasks]))))
         self.new.append({})
         for done in found:
             self._changed[done.part] = done.changed

@@ -152,7 +152,7 @@ class _Planner:
         names = [self._reading(atom.relation, cut, homes) for atom, cut in zip((*rule.atoms, *rule.negated), cuts, strict=True)]
         atoms = tuple(replace(atom, relation=name) for atom, name in zip(rule.atoms, names, strict=False))
         negated = tuple(replace(atom, relation=name) for atom, name in zip(rule.negated, names[len(atoms) :], strict=True))
-        return replace(rule, relation=head, atoms=atoms, negated=negated, span=None)
+        return replace(rule, relation=head, atoms=atoms, negated=negated, span=None, lead=None if alone else lead)
 
     def _reading(self, relation: str, cut: int, own: Mapping[str, int]) -> str:
         """The local name of a relation in a cut, which from now on comes to each part if it is not derived there."""

@@ -15,14 +15,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from lftj.join.atom_statistics import AtomStatistics
 from lftj.join.statistics import RelationStatistics
-from lftj.program.normal_form import Apply, Expression, NormalRule, Ref, Value
+from lftj.program.normal_form import Apply, Expression, NormalRule, Ref
 
 PERMUTED = 5
 SEARCHED = 9
 _FILTER = 0.5  # share of bindings that a comparison is taken to keep
 _NEW_ORDER = 4.0  # cost per row of a key order that has to be built first
 _ONE_MORE_ORDER = 0.1  # cost of a further key order as such: each commit has to bring it forward
+_DIVIDED = 3.0  # how many times cheaper an order must seem that does not begin where the work is divided
 _UNSORTED_HEAD = 1.3  # factor on the last level's bindings when the head's variables do not come first
 
 Order = tuple[int, ...]
@@ -46,15 +48,6 @@ class Choice:
     bindings: tuple[float, ...]
 
 
-@dataclass(frozen=True)
-class _Atom:
-    relation: str
-    statistics: RelationStatistics
-    columns: dict[int, frozenset[int]]  # variable → its columns
-    constants: frozenset[int]
-    arity: int
-
-
 class OrderSearch:
     """The search for one rule.
 
@@ -71,9 +64,10 @@ class OrderSearch:
     ):
         self.rule = rule
         self.leading = leading
+        self.lasting = lasting
         self.building = 0.0 if lasting else _NEW_ORDER
         self.key_orders = key_orders
-        self.atoms = [_describe(atom.relation, atom.args, statistics(atom.relation)) for atom in rule.atoms]
+        self.atoms = [AtomStatistics.of(atom.relation, atom.args, statistics(atom.relation)) for atom in rule.atoms]
         self._fanouts: dict[tuple[int, int, frozenset[int]], float] = {}
         self.inputs: dict[int, list[set[int]]] = {}
         for assignment in rule.assignments:
@@ -87,18 +81,33 @@ class OrderSearch:
         }
 
     def choose(self) -> Choice:
-        """The cheapest order found."""
+        """The cheapest order found; one that begins with the rule's `lead` unless another seems much cheaper."""
+        best, lead = self._choose(()), None if self.lasting else self.rule.lead
+        if lead is None or best.order[:1] == (lead,) or lead in self._loose():
+            return best
+        begun = self._choose((lead,))
+        return begun if begun.cost <= _DIVIDED * best.cost else best
+
+    def _choose(self, begun: Order) -> Choice:
+        """The cheapest order that begins so."""
         loose = self._loose()
         every = frozenset(range(len(self.rule.variables))) - frozenset(loose)
         asked = len(every - self.computed_only)
         if asked > SEARCHED:
-            return self._greedy(every, loose)
+            return self._greedy(every, loose, begun)
         if asked > PERMUTED:
-            return self._by_subsets(every, loose)
+            return self._by_subsets(every, loose, begun)
         self._best: Choice | None = None
-        self._search((), 1.0, 0.0, (), every, loose)
+        self._search(*self._start(begun), every.difference(begun), loose)
         assert self._best is not None, "safety has made sure that every variable can be bound"
         return self._best
+
+    def _start(self, begun: Order) -> tuple[Order, float, float, tuple[float, ...]]:
+        """The beginning of an order: with it its bindings, its cost, and the bindings after each level."""
+        if not begun:
+            return (), 1.0, 0.0, ()
+        tried, kept = self._step(frozenset(), 1.0, begun[0])
+        return begun, kept, tried, (kept,)
 
     def _loose(self) -> Order:
         """Variables that occur once, in one atom, and nowhere else; those of one atom together."""
@@ -137,7 +146,7 @@ class OrderSearch:
                 kept *= _FILTER
         return tried, bindings * kept
 
-    def _fanout(self, atom: _Atom, bound: frozenset[int], variable: int) -> float:
+    def _fanout(self, atom: AtomStatistics, bound: frozenset[int], variable: int) -> float:
         """Values of a variable for each binding of an atom's variables among those bound."""
         asked = (id(atom), variable, bound.intersection(atom.columns))  # many orders ask for the same
         if asked not in self._fanouts:
@@ -199,10 +208,11 @@ class OrderSearch:
                 place[free[column]] = next(taken)
         return tuple(sorted(loose, key=place.__getitem__))
 
-    def _by_subsets(self, every: frozenset[int], loose: Order) -> Choice:
+    def _by_subsets(self, every: frozenset[int], loose: Order, begun: Order) -> Choice:
         """The best order of each subset, from the best ones of the subsets with a variable less."""
-        best: dict[frozenset[int], tuple[float, float, Order, tuple[float, ...]]] = {frozenset(): (0.0, 1.0, (), ())}
-        for _ in range(len(every)):
+        order, bindings, cost, sizes = self._start(begun)
+        best: dict[frozenset[int], tuple[float, float, Order, tuple[float, ...]]] = {frozenset(begun): (cost, bindings, order, sizes)}
+        for _ in range(len(every) - len(begun)):
             longer: dict[frozenset[int], tuple[float, float, Order, tuple[float, ...]]] = {}
             for bound, (cost, bindings, order, sizes) in best.items():
                 left = sorted(every - bound)
@@ -216,10 +226,8 @@ class OrderSearch:
         cost, bindings, order, sizes = best[every]
         return self._complete(order, bindings, cost, sizes, loose)
 
-    def _greedy(self, every: frozenset[int], loose: Order) -> Choice:
-        order: Order = ()
-        bindings, cost = 1.0, 0.0
-        sizes: tuple[float, ...] = ()
+    def _greedy(self, every: frozenset[int], loose: Order, begun: Order) -> Choice:
+        order, bindings, cost, sizes = self._start(begun)
         while len(order) < len(every):
             bound = frozenset(order)
             ready = [v for v in sorted(every - bound) if self._ready(v, bound)]
@@ -232,15 +240,6 @@ class OrderSearch:
 
     def _connected(self, variable: int, bound: frozenset[int]) -> bool:
         return any(variable in atom.columns and (atom.constants or not bound.isdisjoint(atom.columns)) for atom in self.atoms)
-
-
-def _describe(relation: str, args: tuple[Ref | Value, ...], statistics: RelationStatistics) -> _Atom:
-    columns: dict[int, frozenset[int]] = {}
-    for column, argument in enumerate(args):
-        if isinstance(argument, Ref):
-            columns[argument.variable] = columns.get(argument.variable, frozenset()) | {column}
-    constants = frozenset(column for column, argument in enumerate(args) if isinstance(argument, Value))
-    return _Atom(relation, statistics, columns, constants, len(args))
 
 
 def key_order(arity: int, constants: frozenset[int], columns: dict[int, frozenset[int]], place: dict[int, int]) -> Order:

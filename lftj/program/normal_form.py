@@ -102,7 +102,8 @@ class NormalRule:
     """One conjunctive rule.
 
     The head ranges over the distinct satisfying assignments of *all* `variables`. `head` has one term per column; if any is an
-    `AggregateTerm`, the others are the group. `source` is the id of the user's rule this one came from.
+    `AggregateTerm`, the others are the group. `source` is the id of the user's rule this one came from. `lead`: the variable by whose
+    values the rule's work is divided, where this is one part of it: an order that begins with it repeats nothing that another part does.
     """
 
     source: int
@@ -114,6 +115,7 @@ class NormalRule:
     assignments: tuple[Assignment, ...] = ()
     filters: tuple[Filter, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False)
+    lead: int | None = None
 
     @property
     def reads(self) -> Iterable[str]:

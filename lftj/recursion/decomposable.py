@@ -76,6 +76,7 @@ def _renumbered(rule: NormalRule, rest: tuple[PositiveAtom, ...], head: tuple[Ar
 
     return replace(
         rule,
+        lead=None,
         head=tuple(map(moved, head)),
         variables=tuple(rule.variables[old] for old in kept),
         atoms=tuple(PositiveAtom(atom.relation, tuple(map(moved, atom.args))) for atom in rest),

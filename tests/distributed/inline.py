@@ -22,7 +22,7 @@ class InlineExecutor:
         self._memories: list[Any] = [None] * workers
         self._turn = 0
 
-    def map(self, task: Callable[[Any], Any], payloads: Iterable[Any]) -> list[Any]:
+    def map(self, task: Callable[[Any], Any], payloads: Iterable[Any], places: Sequence[int] | None = None) -> list[Any]:
         """Every task in the memory of the next worker."""
         return [self._run(task, payload) for payload in payloads]
 

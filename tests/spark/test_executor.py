@@ -29,6 +29,15 @@ def test_workers_are_used_again_with_what_they_left(executor: SparkExecutor) -> 
     assert len({process for process, _ in calls}) <= 4
 
 
+def test_a_place_keeps_its_process(executor: SparkExecutor) -> None:
+    first = executor.map(tasks.number_of_the_call, range(5), [0, 1, 1, 0, 2])
+    again = executor.map(tasks.number_of_the_call, range(3), [1, 0, 1])
+    processes = [process for process, _ in first]
+    assert processes[1] == processes[2] != processes[0] == processes[3] == processes[4]  # there are two cores
+    assert [process for process, _ in again] == [processes[1], processes[0], processes[1]]
+    assert again[0][1] == first[2][1] + 1
+
+
 def test_a_dead_worker_is_replaced(executor: SparkExecutor, tmp_path: Path) -> None:
     assert executor.map(tasks.die_the_first_time, [str(tmp_path / "died")]) == ["done"]
 

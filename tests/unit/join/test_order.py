@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -160,3 +161,16 @@ def test_no_rows_and_no_variables_are_planned_too():
 def test_key_orders_have_constants_first_then_follow_the_variables():
     place = {0: 2, 1: 0}
     assert key_order(4, frozenset({2}), {0: frozenset({0, 3}), 1: frozenset({1})}, place) == (2, 1, 0, 3)
+
+
+@each_search
+def test_an_order_begins_where_the_work_is_divided_unless_that_seems_much_dearer(search: str, monkeypatch: pytest.MonkeyPatch):
+    use(search, monkeypatch)
+    body = Body("x y z", [("r", "xy"), ("s", "yz"), ("r", "xz")])
+    sizes = {"r": (513_000, 14_120, 20_913), "s": (4_000_000, 59_838, 58_604)}  # a slice by its first column, and all
+    assert chosen(body.rule, sizes).order[0] == (0 if search == "greedy" else 1)
+    led = replace(body.rule, lead=0)
+    assert chosen(led, sizes).order[0] == 0
+    assert chosen(led, sizes, lasting=True).order == chosen(body.rule, sizes, lasting=True).order
+    known = {name: [(0, 1), (1, 0)] for name in sizes}
+    assert chosen(led, {**sizes, "s": (2, 2, 2)}, key_orders=known).order[0] != 0

@@ -1,0 +1,29 @@
+"""A body's atom as the choice of an order sees it: which variables stand where, and how many values its columns have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lftj.join.statistics import RelationStatistics
+from lftj.program.normal_form import Ref, Value
+
+
+@dataclass(frozen=True)
+class AtomStatistics:
+    """`columns`: variable → its columns; `constants`: the columns that hold one."""
+
+    relation: str
+    statistics: RelationStatistics
+    columns: dict[int, frozenset[int]]
+    constants: frozenset[int]
+    arity: int
+
+    @staticmethod
+    def of(relation: str, args: tuple[Ref | Value, ...], statistics: RelationStatistics) -> AtomStatistics:
+        """An atom over a relation with these statistics."""
+        columns: dict[int, frozenset[int]] = {}
+        for column, argument in enumerate(args):
+            if isinstance(argument, Ref):
+                columns[argument.variable] = columns.get(argument.variable, frozenset()) | {column}
+        constants = frozenset(column for column, argument in enumerate(args) if isinstance(argument, Value))
+        return AtomStatistics(relation, statistics, columns, constants, len(args))
