@@ -77,6 +77,7 @@ class Fixpoint(Generic[T]):
         self.totals = {name: RelationVersion.empty(schemas[name], context.arena) for name in self.kept}
         self._due: dict[str, LooseRows] = {}  # what has yet to be added to the totals
         self._settling = {name: Lock() for name in schemas}
+        self._by_chance = False  # threads found the fresh rows
         self._adding = {name: Lock() for name in schemas}
         self._semi_joins = SemiJoins(self.lower)
         self._plans = VariantPlans(self.lower, context, self.counting, self._keep_orders)
@@ -105,8 +106,8 @@ class Fixpoint(Generic[T]):
         return LooseRows(schema, self.context.arena, self.rows[name].take_fresh(self.ordered(name)))
 
     def ordered(self, name: str) -> bool:
-        """Whether fresh rows have to ascend: where they go into a tree, and where pieces of them must not depend on chance."""
-        return name in self.totals or (self.context.threads is not None and self.context.threads.workers > 1)
+        """Whether fresh rows have to ascend: where they go into a tree, and where the order they came in depends on chance."""
+        return name in self.totals or self._by_chance
 
     def total(self, name: str) -> RelationVersion:
         """All rows of a relation so far. They are brought together when first asked for in a round, by whichever thread asks."""
@@ -136,7 +137,8 @@ class Fixpoint(Generic[T]):
             self._plans.plan(variant, self.deltas[variant.source].count, readable)
             self._semi_joins.prepare(variant, self.deltas[variant.source])
         shared = SharedRound(runnable, self.deltas, self.kept, self.context.threads)
-        outcomes = shared.run(self.run, readable, self.context) if shared.worthwhile else None
+        self._by_chance = shared.worthwhile
+        outcomes = shared.run(self.run, readable, self.context) if self._by_chance else None
         for number, variant in enumerate(runnable):
             delta = self.deltas[variant.source]
             steps, found, read = outcomes[number] if outcomes else self.run(Share(variant, 0, delta), readable, self.context)

@@ -19,8 +19,8 @@ from lftj.recursion.variants import Variant
 from lftj.storage.loose_rows import LooseRows
 from partition.executor import ThreadExecutor
 
-_ROUND = 4  # threads are worth starting for this part of the steps after which one evaluation is divided
-_PIECE = 64  # rows of a piece, as a part of the same
+_ROUND = 2  # threads are worth starting for this part of the steps after which one evaluation is divided
+_PIECE = 16  # steps of a piece, as a part of the same
 _PARTS = 8  # so many parts of one evaluation for each piece: a piece costs a tree and a plan
 
 
@@ -62,7 +62,7 @@ class SharedRound:
 
     def run(self, do: Do, readable: Relations, context: Context) -> list[Outcome]:
         """What `do` has to tell of each variant. Raises what it raises for the first variant that fails."""
-        pieces = {name: self._pieces(self._deltas[name]) for name in {variant.source for variant in self._variants}}
+        pieces = {name: self._pieces(name) for name in {variant.source for variant in self._variants}}
         shares = [
             (i, Share(variant, n, piece)) for i, variant in enumerate(self._variants) for n, piece in enumerate(pieces[variant.source])
         ]
@@ -79,10 +79,13 @@ class SharedRound:
             totals[number] = Outcome(*map(sum, zip(totals[number], outcome, strict=True)))
         return totals
 
-    def _pieces(self, delta: LooseRows) -> list[LooseRows]:
+    def _pieces(self, source: str) -> list[LooseRows]:
+        """The delta of a relation in as many pieces as its most expensive variant asks for."""
         assert self._threads is not None
-        least = max(1, self._threads.patience // _PIECE)
-        return delta.split(max(1, min(self._threads.parts // _PARTS, delta.count // least)))
+        delta = self._deltas[source]
+        expected = delta.count * max(variant.pace for variant in self._variants if variant.source == source)
+        wanted = int(expected * _PIECE) // max(1, self._threads.patience)
+        return delta.split(max(1, min(self._threads.parts // _PARTS, delta.count, wanted)))
 
 
 Task = Callable[[Context], Outcome]
