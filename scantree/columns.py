@@ -11,9 +11,14 @@ Columns = Sequence[NDArray[np.int64]] | NDArray[np.int64]
 """A list of columns, or a matrix of columns × rows."""
 
 
+_COPIED = 1 << 12  # words that are copied in less time than it takes to see whether they need be
+
+
 def _lines_of(columns: Columns) -> NDArray[np.int64] | None:
     """The matrix whose lines these columns are, all of them in their order; None when there is none."""
-    base = columns[0].base if len(columns) else None
+    if not len(columns) or len(columns) * len(columns[0]) <= _COPIED:
+        return None
+    base = columns[0].base
     if not isinstance(base, np.ndarray) or base.shape != (len(columns), len(columns[0])) or base.dtype != np.int64:
         return None
     places = [base.ctypes.data + line * base.strides[0] for line in range(len(columns))]

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from scantree.jit import compiled
-from scantree.page_kernels import ENTRIES, KEYS, LEAF_CAPACITY, index_column
+from scantree.jit import compiled, fetch, load
+from scantree.page_kernels import CACHE_LINE, ENTRIES, KEYS, LEAF_CAPACITY, WIDTH, index_column, leaf_column
 from scantree.piece_kernels import PIECE_WORDS, UNTIL, compare_columns, cut_leaf, write_pieces
 from scantree.seek_kernels import SLOT_BITS, SLOT_MASK, child_for, compare_index_entry, compare_leaf_row
 
@@ -78,23 +78,34 @@ def share(entries, pages, page, capacity, appended):
 
 
 @compiled
+def next_leaf(memory, root, height, layout, inserts, in_at, erases, out_at):
+    """(path, leaf) that the first change from these on belongs to, leaf 0 when none is left. The leaf is fetched: it will be copied."""
+    keys = layout[KEYS]
+    if in_at < inserts.shape[1] and (out_at >= erases.shape[1] or compare_columns(keys, inserts, in_at, erases, out_at) <= 0):
+        path = leaf_path(memory, root, height, keys, inserts, in_at)
+    elif out_at < erases.shape[1]:
+        path = leaf_path(memory, root, height, keys, erases, out_at)
+    else:
+        return 0, 0
+    leaf = page_at_level(memory, root, height, path, 0)
+    for column in range(layout[WIDTH]):
+        for slot in range(0, load(memory, leaf + ENTRIES), CACHE_LINE):
+            fetch(memory, leaf_column(leaf, column) + slot)
+    return path, leaf
+
+
+@compiled
 def change_leaves(memory, layout, root, height, inserts, erases, paths, ends, pages):
     """New leaves for every touched one: the leaf on paths[i] becomes pages[ends[i−1]:ends[i]]. The number of touched leaves."""
     keys = layout[KEYS]
     capacity = layout[LEAF_CAPACITY]
     pieces = np.empty((2 * (inserts.shape[1] + erases.shape[1]) + 1, PIECE_WORDS), np.int64)
-    in_at = 0
-    out_at = 0
-    touched = 0
-    made = 0
-    while in_at < inserts.shape[1] or out_at < erases.shape[1]:
-        if out_at >= erases.shape[1] or (in_at < inserts.shape[1] and compare_columns(keys, inserts, in_at, erases, out_at) <= 0):
-            path = leaf_path(memory, root, height, keys, inserts, in_at)
-        else:
-            path = leaf_path(memory, root, height, keys, erases, out_at)
-        leaf = page_at_level(memory, root, height, path, 0)
+    in_at = out_at = touched = made = 0
+    path, leaf = next_leaf(memory, root, height, layout, inserts, in_at, erases, out_at)
+    while leaf != 0:
         in_end = share_end(memory, root, height, keys, path, inserts, in_at)
         out_end = share_end(memory, root, height, keys, path, erases, out_at)
+        next_path, following = next_leaf(memory, root, height, layout, inserts, in_end, erases, out_end)
         count = cut_leaf(memory, keys, leaf, inserts, in_at, in_end, erases, out_at, out_end, pieces)
         rows = pieces[count - 1, UNTIL] if count > 0 else 0
         appended = in_at < in_end and compare_leaf_row(memory, leaf, memory[leaf + ENTRIES] - 1, keys, inserts, in_at) < 0
@@ -106,6 +117,5 @@ def change_leaves(memory, layout, root, height, inserts, erases, paths, ends, pa
         paths[touched] = path
         ends[touched] = made
         touched += 1
-        in_at = in_end
-        out_at = out_end
+        in_at, out_at, path, leaf = in_end, out_end, next_path, following
     return touched

@@ -23,6 +23,7 @@ SLOT_MASK = 511
 PAGE_ROWS = 512
 PAGE_FAN = 256
 HEADER = 8
+CACHE_LINE = 8  # words
 MAX_HEIGHT = 5  # a position has room for so many index levels; pages a quarter full then hold 10¹¹ rows
 
 # header words of a page

@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
-from scantree.jit import compiled, inlined, load
-from scantree.page_kernels import ENTRIES, KEYS, index_column, leaf_column
-from scantree.seek_kernels import END, SLOT_MASK, child_for, compare_leaf_row, leaf_at, lower_bound, next_leaf, slot_from, window_end
+import numpy as np
+
+from scantree.jit import compiled, fetch, load
+from scantree.page_kernels import CACHE_LINE, ENTRIES, KEYS, WIDTH, index_column, leaf_column
+from scantree.seek_kernels import (
+    END,
+    SLOT_MASK,
+    child_for,
+    compare_leaf_row,
+    gallop,
+    leaf_at,
+    lower_bound,
+    next_leaf,
+    slot_from,
+    slot_in,
+    window_end,
+)
+
+FETCHED = 2 * CACHE_LINE  # every so many rows of a column are fetched
+AT_ONCE = 32  # keys that are looked up side by side
 
 
 @compiled
@@ -48,58 +65,94 @@ def read_ranks(memory, root, height, ranks, out):
 
 
 @compiled
-def place_of(memory, root, height, keys, key, row):
-    """The leaf that a key belongs to and its first slot whose row is not before the key, the number of its rows if there is none."""
-    page = root
-    for _ in range(height):
-        page = memory[index_column(page, 0) + child_for(memory, page, keys, key, row)]
-    low = 0
-    high = memory[page + ENTRIES]
-    while low < high:
-        middle = (low + high) >> 1
-        if compare_leaf_row(memory, page, middle, keys, key, row) < 0:
-            low = middle + 1
-        else:
-            high = middle
-    return page, low
-
-
-@compiled
 def find_row(memory, root, height, layout, key, row):
     """(leaf, slot) of the row with exactly this key, or (0, 0). O(log n)."""
     if root == 0:
         return 0, 0
     keys = layout[KEYS]
-    leaf, slot = place_of(memory, root, height, keys, key, row)
+    leaf = root
+    for _ in range(height):
+        leaf = memory[index_column(leaf, 0) + child_for(memory, leaf, keys, key, row)]
+    slot = slot_in(memory, leaf, 0, memory[leaf + ENTRIES], keys, key, row)
     if slot < memory[leaf + ENTRIES] and compare_leaf_row(memory, leaf, slot, keys, key, row) == 0:
         return leaf, slot
     return 0, 0
 
 
-@inlined
-def is_between(memory, leaf, slot, last, keys, key, row):
-    """Whether a key is not before the row at `slot` of a leaf nor after the one at `last`."""
-    return compare_leaf_row(memory, leaf, slot, keys, key, row) <= 0 <= compare_leaf_row(memory, leaf, last, keys, key, row)
+@compiled
+def parent_and_child(memory, root, height, keys, key, row):
+    """The index page above the leaf that a key belongs to, and which of its children that is. There is an index page."""
+    page = root
+    for _ in range(height - 1):
+        page = load(memory, index_column(page, 0) + child_for(memory, page, keys, key, row))
+    return page, child_for(memory, page, keys, key, row)
+
+
+@compiled
+def shared_columns(memory, page, child, keys):
+    """How many of the first columns, less than all, are the same in every row below a child."""
+    if child + 1 == load(memory, page + ENTRIES):
+        return 0
+    column = 0
+    while column + 1 < keys:
+        base = index_column(page, 2 + column) + child
+        if load(memory, base) != load(memory, base + 1):
+            break
+        column += 1
+    return column
+
+
+@compiled
+def to_leaves(memory, root, height, layout, key, first, last, leaves, columns):
+    """The leaves that keys [first, last) belong to and the first column by which the rows on each differ, which is fetched."""
+    page, child = root, 0
+    for row in range(first, last):
+        leaf, column = root, 0
+        if height > 0:
+            page, child = parent_and_child(memory, root, height, layout[KEYS], key, row)
+            leaf = load(memory, index_column(page, 0) + child)
+        if row > first and leaf == leaves[row - first - 1]:
+            column = columns[row - first - 1]
+        else:
+            column = shared_columns(memory, page, child, layout[KEYS]) if height > 0 else 0
+            for slot in range(0, load(memory, leaf + ENTRIES), FETCHED):
+                fetch(memory, leaf_column(leaf, column) + slot)
+        leaves[row - first], columns[row - first] = leaf, column
+
+
+@compiled
+def to_slots(memory, layout, key, first, last, leaves, columns, slots):
+    """The first slots at which the rows of these leaves are not before keys [first, last) by that column; the rows there are fetched."""
+    for i in range(last - first):
+        leaf, column, low = leaves[i], columns[i], 0
+        value = key[column, first + i]
+        if i > 0 and leaf == leaves[i - 1] and key[column, first + i - 1] <= value:
+            low = slots[i - 1]
+        slots[i] = gallop(memory, leaf_column(leaf, column), low, load(memory, leaf + ENTRIES), value)
+        for other in range(column + 1, layout[WIDTH]):
+            fetch(memory, leaf_column(leaf, other) + slots[i])
 
 
 @compiled
 def look_up(memory, root, height, layout, key, found, values):
     """For each column of `key` (shape keys × n): found[i], and where found the value columns into `values` (shape values × n).
 
-    Keys in order are each looked for behind the one before while they belong to the same leaf.
+    Some keys at a time take each step side by side, so that what the next step reads comes from memory for all of them meanwhile.
     """
     keys = layout[KEYS]
-    leaf = slot = entries = 0
-    for row in range(key.shape[1] if root != 0 else 0):
-        if slot < entries and is_between(memory, leaf, slot, entries - 1, keys, key, row):
-            slot = slot_from(memory, leaf, slot, entries, keys, key, row)
-        else:
-            leaf, slot = place_of(memory, root, height, keys, key, row)
-            entries = memory[leaf + ENTRIES]
-        found[row] = slot < entries and compare_leaf_row(memory, leaf, slot, keys, key, row) == 0
-        if found[row]:
-            for i in range(values.shape[0]):
-                values[i, row] = memory[leaf_column(leaf, keys + i) + slot]
+    leaves, columns, slots = np.empty(AT_ONCE, np.int64), np.empty(AT_ONCE, np.int64), np.empty(AT_ONCE, np.int64)
+    for first in range(0, key.shape[1] if root != 0 else 0, AT_ONCE):
+        last = min(first + AT_ONCE, key.shape[1])
+        to_leaves(memory, root, height, layout, key, first, last, leaves, columns)
+        to_slots(memory, layout, key, first, last, leaves, columns, slots)
+        for row in range(first, last):
+            leaf = leaves[row - first]
+            entries = load(memory, leaf + ENTRIES)
+            slot = slot_from(memory, leaf, slots[row - first], entries, keys, key, row)
+            found[row] = slot < entries and compare_leaf_row(memory, leaf, slot, keys, key, row) == 0
+            if found[row]:
+                for i in range(values.shape[0]):
+                    values[i, row] = load(memory, leaf_column(leaf, keys + i) + slot)
 
 
 @compiled

@@ -145,6 +145,18 @@ def compare_leaf_row(memory, leaf, slot, keys, key, row):
     return 0
 
 
+@inlined
+def slot_in(memory, leaf, low, high, keys, key, row):
+    """First slot in [low, high) whose row is not before column `row` of `key`, else `high`."""
+    while low < high:
+        middle = (low + high) >> 1
+        if compare_leaf_row(memory, leaf, middle, keys, key, row) < 0:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
 @compiled
 def slot_from(memory, leaf, slot, entries, keys, key, row):
     """First slot in [slot, entries) whose row is not before column `row` of `key`, galloping."""
@@ -153,14 +165,7 @@ def slot_from(memory, leaf, slot, entries, keys, key, row):
     while low + stride <= entries and compare_leaf_row(memory, leaf, low + stride - 1, keys, key, row) < 0:
         low += stride
         stride <<= 1
-    high = min(entries, low + stride - 1)
-    while low < high:
-        middle = (low + high) >> 1
-        if compare_leaf_row(memory, leaf, middle, keys, key, row) < 0:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+    return slot_in(memory, leaf, low, min(entries, low + stride - 1), keys, key, row)
 
 
 @compiled

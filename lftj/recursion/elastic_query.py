@@ -25,6 +25,7 @@ from lftj.storage.relation import Order, RelationVersion
 from lftj.types import INT, encode_scalar
 
 _REPLAN = 3  # doublings or halvings of anything a plan reads after which it is made anew
+_LITTLE = 1000.0  # bindings whose trying takes less time than a plan for fewer
 _FEW = 6  # up to so many bits in the number of rows no growth matters
 
 
@@ -34,6 +35,14 @@ class Proofs(NamedTuple):
     rows: Columns
     iterations: np.ndarray
     counts: np.ndarray
+
+
+class _Planned(NamedTuple):
+    """A plan with the sizes of what it reads, and the bindings that it was expected to try."""
+
+    prepared: PreparedPlan
+    sizes: tuple[int, ...]
+    cost: float
 
 
 class ElasticQuery:
@@ -52,7 +61,8 @@ class ElasticQuery:
         self.body = replace(body, variables=tuple(replace(v, name=f"v{i}") for i, v in enumerate(body.variables)))
         self._names = [variable.name for variable in body.variables]
         self.rule = _with_iterations(self.body)
-        self._prepared: dict[int, tuple[PreparedPlan, tuple[int, ...]]] = {}
+        self._constants: list[tuple[int, int]] | None = None  # of the atom that reads what moves: columns and codes
+        self._planned: dict[int, _Planned] = {}
 
     @property
     def sign(self) -> int:
@@ -62,6 +72,8 @@ class ElasticQuery:
     def run(self, readings: Mapping[str, RelationVersion], context: Context) -> Proofs:
         """All proofs over these relations; those with a moved row as it was count as lost."""
         columns, counts, _ = self.prepared(readings, context).run(readings, context)
+        if not len(counts):
+            return Proofs([counts] * max(1, len(self.picks)), counts, counts)
         iterations = np.full(len(counts), -1)
         for column in columns[self.values :]:
             # a row as it was before it moved has the complement of its standing
@@ -72,50 +84,55 @@ class ElasticQuery:
         return Proofs(rows, iterations + 1, counts)
 
     def may_match(self, change: str, readings: Mapping[str, RelationVersion], context: Context) -> bool:
-        """Whether some row of `change`, which one of the atoms reads, has that atom's constants: rules often look at rows of one kind."""
+        """Whether some row of `change`, which an atom reads, has that atom's constants: rules often read or make rows of one kind."""
         columns = readings[change].columns()
-        atom = next(atom for atom in self.body.atoms if atom.relation == change)
-        alike = [
-            columns[column] == encode_scalar(argument.type, argument.value, context.dictionary)
-            for column, argument in enumerate(atom.args)
-            if isinstance(argument, Value)
-        ]
-        return not alike or bool(np.logical_and.reduce(alike).any())
+        if self._constants is None:
+            self._constants = self._constants_of(change, context)
+        alike = [columns[column] == code for column, code in self._constants]
+        return not alike or bool((alike[0] if len(alike) == 1 else np.logical_and.reduce(alike)).any())
+
+    def _constants_of(self, relation: str, context: Context) -> list[tuple[int, int]]:
+        """The columns of the atom that reads this relation which are constants, or variables that are set to one, with the codes."""
+        atom = next(atom for atom in self.body.atoms if atom.relation == relation)
+        known = {Ref(a.variable): a.expression for a in self.body.assignments if isinstance(a.expression, Value)}
+        values = [(column, known.get(term, term) if isinstance(term, Ref) else term) for column, term in enumerate(atom.args)]
+        return [(column, encode_scalar(v.type, v.value, context.dictionary)) for column, v in values if isinstance(v, Value)]
 
     def key_orders(self) -> list[tuple[str, Order]]:
         """What the plans made so far read."""
-        return [read for prepared, _ in self._prepared.values() for read in prepared.plan.key_orders()]
+        return [read for planned in self._planned.values() for read in planned.prepared.plan.key_orders()]
 
     def prepared(self, readings: Mapping[str, RelationVersion], context: Context) -> PreparedPlan:
         """A plan for relations of about these sizes; one is kept for each size of the smallest, which is mostly the change."""
         sizes = tuple([readings[atom.relation].count for atom in self.rule.atoms])
         magnitude = max(0, min(sizes, default=0).bit_length() - _FEW + _REPLAN - 1) // _REPLAN
-        prepared, planned = self._prepared.get(magnitude) or self._for_more(magnitude + 1, sizes) or (None, ())
-        if prepared is None or any(_differ(*pair) for pair in zip(sizes, planned, strict=True)):
-            names = self._order(readings, context)
+        planned = self._planned.get(magnitude) or self._for_more(magnitude, sizes)
+        if planned is None or any(_differ(*pair) for pair in zip(sizes, planned.sizes, strict=True)):
+            names, cost = self._order(readings, context)
             iterations = range(len(self.body.variables), len(self.rule.variables))
             needed = (*self._head, *iterations)
             plan = make_plan(self.rule, needed, readings, context.statistics, count=True, forced=names)
-            prepared = PreparedPlan(plan, readings, context)
-            self._prepared[magnitude] = prepared, sizes
-        return prepared
+            self._planned[magnitude] = planned = _Planned(PreparedPlan(plan, readings, context), sizes, cost)
+        return planned.prepared
 
-    def _for_more(self, magnitude: int, sizes: tuple[int, ...]) -> tuple[PreparedPlan, tuple[int, ...]] | None:
-        """A plan for more rows of the smallest relation serves for these where it begins with their values: it takes so much less."""
-        prepared, planned = self._prepared.get(magnitude, (None, ()))
-        if prepared is None:
+    def _for_more(self, magnitude: int, sizes: tuple[int, ...]) -> _Planned | None:
+        """A plan for more rows of the smallest relation serves for these where it begins with their values, or takes little anyway."""
+        planned = self._planned.get(magnitude + 1)
+        if planned is None:
             return None
         fewest = sizes.index(min(sizes))
         read = {argument for atom in self.rule.atoms for argument in atom.args}
-        first = next((Ref(variable) for variable in prepared.plan.choice.order if Ref(variable) in read), None)
-        if first not in self.rule.atoms[fewest].args:
+        first = next((Ref(variable) for variable in planned.prepared.plan.choice.order if Ref(variable) in read), None)
+        if first not in self.rule.atoms[fewest].args and planned.cost > _LITTLE:
             return None
-        return prepared, (*planned[:fewest], sizes[fewest], *planned[fewest + 1 :])
+        known = (*planned.sizes[:fewest], sizes[fewest], *planned.sizes[fewest + 1 :])
+        self._planned[magnitude] = found = planned._replace(sizes=known)
+        return found
 
-    def _order(self, readings: Mapping[str, RelationVersion], context: Context) -> tuple[str, ...]:
-        """The variable order, by name, of all but the iterations."""
+    def _order(self, readings: Mapping[str, RelationVersion], context: Context) -> tuple[tuple[str, ...], float]:
+        """The variable order, by name, of all but the iterations, and what it is expected to cost."""
         if forced := context.orders.get(self.body.source):
-            return tuple(self.body.variables[self._names.index(name)].name for name in forced if name in self._names)
+            return tuple(self.body.variables[self._names.index(name)].name for name in forced if name in self._names), 0.0
 
         def orders(relation: str) -> list[Order]:
             known = readings[relation].orders()
@@ -123,7 +140,8 @@ class ElasticQuery:
 
         leading = frozenset(self._head)
         search = OrderSearch(self.body, lambda name: context.statistics.of(readings[name]), orders, leading, lasting=True)
-        return tuple(self.body.variables[variable].name for variable in search.choose().order)
+        choice = search.choose()
+        return tuple(self.body.variables[variable].name for variable in choice.order), choice.cost
 
 
 def _with_iterations(body: NormalRule) -> NormalRule:

@@ -196,7 +196,9 @@ class ElasticUpdate:
         """Let the proofs that lost rows had in later iterations wait there."""
         self.readings[name + LOST] = LooseRows(self.losing[name], self.context.arena, lost)
         for queries in self.state.rules:
-            if queries.recursive and queries.rule.relation == name:
+            if queries.rule.relation != name or not queries.recursive:
+                continue
+            if queries.rediscovery.may_match(name + LOST, self.readings, self.context):
                 rows, iterations, counts = self._ask(queries.rediscovery)
                 later = iterations > iteration
                 self.waiting.add(name, Proofs([column[later] for column in rows], iterations[later], counts[later]))

@@ -65,7 +65,7 @@ class RelationVersion:
     @property
     def count(self) -> int:
         """Number of rows. O(1)."""
-        return len(self.identity)
+        return next(iter(self._trees.values())).count
 
     def columns(self) -> Columns:
         """All rows in ascending order of their codes, as stored (a nullary relation has one column). O(n)."""

@@ -10,6 +10,18 @@ from __future__ import annotations
 
 from scantree.jit.decorators import compiled, inlined
 from scantree.jit.directory import ADDRESSES, cache_directory
-from scantree.jit.memory import address, bits_to_float, float_to_bits, load, load_byte, store
+from scantree.jit.memory import address, bits_to_float, fetch, float_to_bits, load, load_byte, store
 
-__all__ = ["ADDRESSES", "address", "bits_to_float", "cache_directory", "compiled", "float_to_bits", "inlined", "load", "load_byte", "store"]
+__all__ = [
+    "ADDRESSES",
+    "address",
+    "bits_to_float",
+    "cache_directory",
+    "compiled",
+    "fetch",
+    "float_to_bits",
+    "inlined",
+    "load",
+    "load_byte",
+    "store",
+]

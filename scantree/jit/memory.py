@@ -50,6 +50,10 @@ def store(memory: Any, index: Any, value: Any) -> None:
     memory[index] = value
 
 
+def fetch(memory: Any, index: Any) -> None:
+    """Have `memory[index]`, and what lies around it, brought near: it will be read soon. Nothing waits for it."""
+
+
 def _format(kind: Any) -> tuple[int, bool]:
     """Bits of an element of `memory`, and whether it is signed."""
     return (kind.dtype.bitwidth, kind.dtype.signed) if isinstance(kind, types.Array) else (_WORD, True)
@@ -62,6 +66,23 @@ def _element(context: Any, builder: Any, kind: Any, memory: Any, index: Any, bit
     else:
         start = context.make_array(kind)(context, builder, memory).data
     return builder.gep(start, [index])
+
+
+@_type_callable(fetch)
+def _type_fetch(_context: Any) -> Any:
+    return lambda memory, index: _typed(types.none, types.unliteral(memory), types.int64)
+
+
+@_lower(fetch, types.Integer, types.Integer)
+@_lower(fetch, types.Array, types.Integer)
+def _lower_fetch(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    memory, index = arguments
+    place = builder.bitcast(_element(context, builder, signature.args[0], memory, index, _WORD), ir.IntType(8).as_pointer())
+    number = ir.IntType(32)
+    kind = ir.FunctionType(ir.VoidType(), [place.type, number, number, number])
+    prefetch = builder.module.declare_intrinsic("llvm.prefetch", (place.type,), kind)
+    builder.call(prefetch, [place, number(0), number(3), number(1)])  # a read, of data, that will be used more than once
+    return context.get_dummy_value()
 
 
 if CHECKED:

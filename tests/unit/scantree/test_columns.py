@@ -7,15 +7,24 @@ import pytest
 
 from scantree.columns import as_matrix
 
+ROWS = 5000  # fewer are copied anyway
+
 
 def test_the_lines_of_a_matrix_are_that_matrix():
-    whole = np.arange(12).reshape(3, 4).copy()
+    whole = np.arange(3 * ROWS).reshape(3, ROWS).copy()
     assert as_matrix(list(whole), 3) is whole
+
+
+def test_a_few_lines_are_copied():
+    whole = np.arange(12).reshape(3, 4).copy()
+    found = as_matrix(list(whole), 3)
+    assert found.tolist() == whole.tolist()
+    assert as_matrix(whole, 3) is whole
 
 
 @pytest.mark.parametrize("places", [(1, 0, 2), (0, 1), (0, 1, 1), (0, 1, 2, 2)])
 def test_other_lines_are_copied(places: tuple[int, ...]):
-    whole = np.arange(12).reshape(3, 4).copy()
+    whole = np.arange(3 * ROWS).reshape(3, ROWS).copy()
     found = as_matrix([whole[place] for place in places], len(places))
     assert found.tolist() == [whole[place].tolist() for place in places]
     assert not np.shares_memory(found, whole)
@@ -23,7 +32,7 @@ def test_other_lines_are_copied(places: tuple[int, ...]):
 
 @pytest.mark.parametrize("part", [np.s_[:, 1:], np.s_[:, ::2], np.s_[:, ::-1]])
 def test_parts_of_lines_are_copied(part: tuple[slice, slice]):
-    whole = np.arange(12).reshape(3, 4).copy()
+    whole = np.arange(3 * ROWS).reshape(3, ROWS).copy()
     columns = list(whole[part])
     assert as_matrix(columns, 3).tolist() == [column.tolist() for column in columns]
     assert as_matrix(columns, 3).flags.c_contiguous

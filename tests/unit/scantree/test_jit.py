@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numba import types
 
-from scantree.jit import bits_to_float, compiled, float_to_bits, inlined, load, load_byte, store
+from scantree.jit import address, bits_to_float, compiled, fetch, float_to_bits, inlined, load, load_byte, store
 
 ROOT = Path(__file__).resolve().parents[3]
 ARRAY: Any = types.Array(types.int64, 1, "C")
@@ -65,6 +65,21 @@ def test_only_what_python_calls_gets_machine_code() -> None:
     assert gc.isenabled()
     with_code: list[Any] = [outer, inner]
     assert [kernel.signatures for kernel in with_code] == [[(types.int64,)], []]
+
+
+def test_words_that_are_fetched_early_are_read_as_ever() -> None:
+    @compiled
+    def total(memory: Any, words: int) -> int:
+        for i in range(words + 8):  # beyond the end too: nothing is read yet
+            fetch(memory, i)
+        found = 0
+        for i in range(words):
+            found += load(memory, i)
+        return found
+
+    memory = np.arange(100)
+    assert total(memory, 100) == total(address(memory), 100) == 4950
+    assert memory.tolist() == list(range(100))
 
 
 def test_loads_and_stores_reach_every_word() -> None:
