@@ -119,6 +119,9 @@ def local_session(
         "spark.sql.shuffle.partitions": str(threads),
         "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
         "spark.log.level": "ERROR",
+        # Workers do much the same again and again: what memory they gave back they soon want again, and fresh pages are dear.
+        "spark.executorEnv.MALLOC_MMAP_MAX_": "0",
+        "spark.executorEnv.MALLOC_TRIM_THRESHOLD_": str(1 << 30),
     }
     if preload:
         defaults["spark.python.daemon.module"] = "partition.spark"

@@ -20,7 +20,7 @@ from lftj import frames
 from lftj.dictionary import Dictionary
 from lftj.distributed.cuts import ALL, ONE, parts_of
 from lftj.program.normal_form import RelationSchema
-from lftj.storage.delta import Columns, Delta
+from lftj.storage.delta import Columns, Delta, no_rows
 from lftj.types import Type
 
 SIGN = "#"
@@ -78,7 +78,7 @@ def write_entry(
 
     The erases stand before the inserts, so that a row in both comes to be there.
     """
-    columns = [np.concatenate(pair) for pair in zip(delta.erases, delta.inserts, strict=True)]
+    columns = [np.concatenate(pair) if delta.erased else pair[1] for pair in zip(delta.erases, delta.inserts, strict=True)]
     signs = np.repeat(np.array([-1, 1], np.int8), [delta.erased, delta.inserted])
     types = [type for _, type in schema.columns]
     names = [name for name, _ in schema.columns]
@@ -132,28 +132,48 @@ def sync_folder(folder: Path) -> None:
 # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 def read_entry(folder: Path, entry: Entry, schema: RelationSchema, cut: int, part: int, parts: int, dictionary: Dictionary) -> Delta:
     """One part's rows of an entry, as a change where a row that went and came is one that came. Reads no more than it has to."""
-    piece = entry.piece(cut)
-    if cut == ONE and part:
-        return Delta.empty(schema.arity)
-    numbers = [place for place, (holder, _) in enumerate(piece.parts) if cut < 0 or piece.cut != cut or holder == part]
-    if not numbers:
-        return Delta.empty(schema.arity)
-    columns, signs = _coded(_batches(folder / piece.file, numbers), schema, dictionary)
-    if cut >= 0 and piece.cut != cut:
-        kept = parts_of(columns, [type for _, type in schema.columns], cut, dictionary, parts) == part
-        columns, signs = [column[kept] for column in columns], signs[kept]
-    came, went = signs > 0, signs < 0
-    return Delta.deletion([column[went] for column in columns]).then(Delta.insertion([column[came] for column in columns]))
+    return read_entries(folder, [entry], schema, cut, part, parts, dictionary)
 
 
 def read_entries(
     folder: Path, entries: Sequence[Entry], schema: RelationSchema, cut: int, part: int, parts: int, dictionary: Dictionary
 ) -> Delta:
-    """One part's rows of entries in their order: what the last one says about a row holds."""
-    change = Delta.empty(schema.arity)
-    for entry in entries:
-        change = change.then(read_entry(folder, entry, schema, cut, part, parts, dictionary))
-    return change
+    """One part's rows of entries in their order: what the last one says about a row holds. Entries without erases are sorted together."""
+    found = [_signed_rows(folder, entry, schema, cut, part, parts, dictionary) for entry in entries if not (cut == ONE and part)]
+    change, come = Delta.empty(schema.arity), list[Columns]()
+    for columns, signs in found:
+        came = signs > 0
+        if came.all():
+            come.append(columns)
+            continue
+        change = change.then(_insertion(come, schema)).then(Delta.deletion([column[~came] for column in columns]))
+        come = [[column[came] for column in columns]]
+    return change.then(_insertion(come, schema))
+
+
+def _insertion(pieces: Sequence[Columns], schema: RelationSchema) -> Delta:
+    """The insertion of all these rows."""
+    if len(pieces) < 2:
+        return Delta.insertion(pieces[0] if pieces else no_rows(schema.arity))
+    rows = np.empty((len(pieces[0]), sum(len(piece[0]) for piece in pieces)), np.int64)
+    for column, line in enumerate(rows):
+        np.concatenate([piece[column] for piece in pieces], out=line)
+    return Delta.insertion(list(rows))
+
+
+def _signed_rows(
+    folder: Path, entry: Entry, schema: RelationSchema, cut: int, part: int, parts: int, dictionary: Dictionary
+) -> tuple[Columns, np.ndarray]:
+    """One part's rows of an entry with their signs, as they were written."""
+    piece = entry.piece(cut)
+    numbers = [place for place, (holder, _) in enumerate(piece.parts) if cut < 0 or piece.cut != cut or holder == part]
+    if not numbers:
+        return no_rows(schema.arity), np.empty(0, np.int8)
+    columns, signs = _coded(_batches(folder / piece.file, numbers), schema, dictionary)
+    if cut >= 0 and piece.cut != cut:
+        kept = parts_of(columns, [type for _, type in schema.columns], cut, dictionary, parts) == part
+        columns, signs = [column[kept] for column in columns], signs[kept]
+    return columns, signs
 
 
 def _batches(file: Path, numbers: Sequence[int]) -> pa.Table:

@@ -62,9 +62,12 @@ class Host:
         known = self.whole.get(commit, {}).get(key) if feed.cut == ALL else None
         if known is not None:
             return known[1:]
-        wanted = rows(feed)
-        new, gone = ~old.contains(wanted.inserts), old.contains(wanted.erases)
-        delta = Delta([column[new] for column in wanted.inserts], [column[gone] for column in wanted.erases])
+        delta = rows(feed)
+        if old.count:
+            new, gone = ~old.contains(delta.inserts), old.contains(delta.erases)
+            delta = Delta([column[new] for column in delta.inserts], [column[gone] for column in delta.erases])
+        elif delta.erased:
+            delta = Delta(delta.inserts, [column[:0] for column in delta.erases])
         version = old.apply(delta)
         if feed.cut == ALL:
             self.whole.setdefault(commit, {})[key] = (old, version, delta)
@@ -88,13 +91,20 @@ class PartState:
     caches: list[Bitmap] = field(default_factory=list)
 
     @staticmethod
-    def loaded(plan: PartPlan, number: int, parts: int, host: Host, rows: Rows, commit: str) -> PartState:
-        """Relations as their entries say; `commit` is a name for the sum of these entries."""
+    def loaded(
+        plan: PartPlan, number: int, parts: int, host: Host, rows: Rows, commit: str, known: Mapping[Feed, RelationVersion]
+    ) -> PartState:
+        """Relations as their entries say, but for those that are `known`; `commit` is a name for the sum of these entries."""
         relations = {name: host.empty(schema) for name, schema in plan.local.items()}
         for feed in plan.feeds:
             name = feed.schema.name
-            relations[name] = host.moved(feed, relations[name], commit, rows)[0]
+            relations[name] = known[feed] if feed in known else host.moved(feed, relations[name], commit, rows)[0]
         return PartState("", plan, number, parts, Database(relations))
+
+    def own_rows(self) -> dict[Feed, RelationVersion]:
+        """What parts are sent of the rows that relations have of their own: the same under any rules."""
+        feeds = (feed for feed in self.plan.feeds if feed.relation.endswith(BASE_SUFFIX))
+        return {feed: self.database[feed.schema.name] for feed in feeds}
 
     def carried(self, plan: PartPlan, host: Host) -> PartState | None:
         """This state under a plan that has more relations but the same rules; None when it has not."""

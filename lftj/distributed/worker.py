@@ -29,6 +29,7 @@ from lftj.maintain.rule_work import RuleWork
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.database import BASE_SUFFIX
 from lftj.storage.delta import Delta
+from lftj.storage.relation import RelationVersion
 
 KEPT_PARTS = 64
 """Parts that one worker keeps; those not used for longest go."""
@@ -166,14 +167,14 @@ class _Run:
         return Advance.begin(state, self.task.token)
 
     def _base(self, kept: _Kept | None) -> PartState:
-        token, _ = self.task.base
+        token, state = self.task.base[0], None if kept is None else kept.state
+        if kept is not None and kept.advance is not None and self._became_true(kept.advance):
+            state = kept.advance.finished()
         if self.task.afresh:
             self.done.origin = "built"
             log = {name: entries for name, entries in self._manifest().log.items() if name.endswith(BASE_SUFFIX)}
-            return self._loaded(log, f"{self.task.path} under {self.task.token}")
-        state = None if kept is None else kept.state
-        if kept is not None and kept.advance is not None and self._became_true(kept.advance):
-            state = kept.advance.finished()
+            known = {} if state is None or state.token != token else state.own_rows()
+            return self._loaded(log, f"{self.task.path} under {self.task.token}", known)
         state = None if state is None else state.carried(self.plan, self.host)
         if state is not None and state.token == token:
             return state
@@ -198,8 +199,8 @@ class _Run:
         advance.catch_up(self._rows(later), self.host)
         return advance.finished()
 
-    def _loaded(self, log: Log, name: str) -> PartState:
-        return PartState.loaded(self.plan, self.task.part, self.task.parts, self.host, self._rows(log), name)
+    def _loaded(self, log: Log, name: str, known: Mapping[Feed, RelationVersion] | None = None) -> PartState:
+        return PartState.loaded(self.plan, self.task.part, self.task.parts, self.host, self._rows(log), name, known or {})
 
     def _manifest(self) -> Manifest:
         manifest = Manifest.load(Path(self.task.path)) or Manifest(self.task.parts)

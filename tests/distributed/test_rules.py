@@ -1,0 +1,63 @@
+"""Rules that come and go: views are derived anew, from the rows that parts hold already."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lftj
+from tests.distributed.inline import InlineExecutor
+
+EDGES = [(n % 7, n % 5 + n % 3) for n in range(60)]
+TWO = ".decl two(x: number, z: number)\ntwo(x, z) :- e(x, y), e(y, z)."
+BACK = ".decl back(y: number, n: number)\nback(y, count()) :- e(x, y)."
+
+
+def loaded(workspace: Any, rows: list[tuple[int, int]]) -> Any:
+    workspace.relation("e", {"x": int, "y": int})
+    workspace.load("e", rows)
+    return workspace
+
+
+def views(workspace: Any) -> list[list[tuple[Any, ...]]]:
+    return [sorted(workspace[name].fetchall()) for name in ("two", "back")]
+
+
+def expected(rows: list[tuple[int, int]]) -> list[list[tuple[Any, ...]]]:
+    workspace = loaded(lftj.connect(), rows)
+    workspace.add_rules(TWO + BACK)
+    return views(workspace)
+
+
+def test_rows_that_parts_hold_are_not_read_again(tmp_path: Path) -> None:
+    many = loaded(lftj.connect(executor=InlineExecutor(tmp_path)), EDGES)
+    count = len(set(EDGES))
+    many.add_rules(TWO)
+    assert many.profile(last=1)["read"].iloc[0] == count  # whole, once for all parts; the slices are there
+    rule = many.add_rules(BACK)[0]
+    assert many.profile(last=1)["read"].iloc[0] == count  # by the other column
+    many.remove_rule(rule)
+    assert many.profile(last=1)["read"].iloc[0] == 0
+    many.add_rules(BACK)
+    assert views(many) == expected(EDGES)
+
+
+def test_a_commit_that_failed_is_in_no_rows_that_rules_begin_with(tmp_path: Path) -> None:
+    executor = InlineExecutor(tmp_path)
+    many = loaded(lftj.connect(executor=executor), EDGES)
+    many.add_rules(TWO)
+
+    def fail(payload: Any) -> None:
+        if payload.part == 2:
+            raise RuntimeError("a fault")
+
+    executor.before = fail
+    with pytest.raises(RuntimeError, match="a fault"):
+        many.load("e", [(n, n + 1) for n in range(20)])  # the other parts have taken it
+    executor.before = lambda payload: None
+    many.add_rules(BACK)
+    assert views(many) == expected(EDGES)
+    many.load("e", [(50, 51), (51, 50)])
+    assert views(many) == expected([*EDGES, (50, 51), (51, 50)])
