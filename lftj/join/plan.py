@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from lftj.join.atom_statistics import Order
-from lftj.join.order import NEW_ORDER, Choice, OrderSearch, variables_of
+from lftj.join.order import Choice, Order, OrderSearch, variables_of
 from lftj.join.statistics import Statistics
 from lftj.program.normal_form import Expression, Filter, NegatedAtom, NormalRule, Ref, Value
 from lftj.storage.relation import RelationVersion
@@ -93,8 +92,7 @@ def make_plan(
     """
     needed = tuple(needed)
     leading = frozenset(needed)
-    building = 0.0 if lasting else NEW_ORDER
-    search = OrderSearch(rule, lambda name: statistics.of(relations[name]), lambda name: relations[name].orders(), leading, building)
+    search = OrderSearch(rule, lambda name: statistics.of(relations[name]), lambda name: relations[name].orders(), leading, lasting)
     choice = search.choose() if forced is None or lasting else _forced(rule, forced)
     return lay_out(rule, choice, needed, relations, count=count)
 

@@ -47,6 +47,7 @@ class CompiledRounds:
         context: Context,
     ):
         self.assignments = 0
+        self.went = False  # whether any iterations were left to a run
         self.plans: dict[Question, PreparedPlan] = {}
         self._names = list(schemas)
         self._widths = [stored_width(schema.arity) for schema in schemas.values()]
@@ -69,6 +70,7 @@ class CompiledRounds:
 
     def go(self, relations: dict[str, IteratedRelation], waiting: ProofsToCome) -> None:
         """Do iterations while it goes well; `relations` and `waiting` are as they leave them. Raises what `spend` and `charge` raise."""
+        self.went = True
         records = drained(waiting, self._names, max(self._widths))
         control, rounds, going = self._control, 0, True
         while going:

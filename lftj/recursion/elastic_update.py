@@ -28,15 +28,17 @@ import numpy as np
 from lftj.join.context import Context
 from lftj.maintain.versions import CHANGE, OLD, Versions
 from lftj.program.normal_form import NormalRule
+from lftj.recursion import settle_kernels as at
 from lftj.recursion.compiled_rounds import CompiledRounds
 from lftj.recursion.effort import ITERATION, LOOK_UP, change_of, charge
 from lftj.recursion.elastic_query import ElasticQuery, Proofs
 from lftj.recursion.iterated_relation import ITERATED, IteratedRelation, iterated_schema
-from lftj.recursion.moves import NEVER, ComeAndGone, Moves
+from lftj.recursion.judge_kernels import judge_rows
+from lftj.recursion.moves import ComeAndGone, Moves
 from lftj.recursion.proofs_to_come import Counted, ProofsToCome
 from lftj.recursion.round_tables import Question
 from lftj.recursion.rule_queries import BEFORE, LOST, MOVED, START, RuleQueries
-from lftj.recursion.standing import iterations_of, proofs_of, standing
+from lftj.recursion.standing import standing
 from lftj.recursion.stratum_state import StratumState
 from lftj.storage.database import base_name
 from lftj.storage.delta import Columns, Delta
@@ -97,7 +99,7 @@ class ElasticUpdate:
                 rounds.go(self.relations, self.waiting)
         self.assignments += rounds.assignments
         self.asked.update(dict.fromkeys(question.query for question in rounds.plans))
-        return self._finished(), self._deltas(compared=bool(rounds.plans))
+        return self._finished(), self._deltas(compared=rounds.went)
 
     def _questions(self) -> Iterator[Question]:
         """What is asked in an iteration about the rows that it moves."""
@@ -162,8 +164,6 @@ class ElasticUpdate:
                     if query.relation == name and query.may_match(name + MOVED, self.readings, self.context):
                         self._wait(queries.rule.relation, query)
         for name in moved:
-            for order in self.readings[name + BEFORE].orders():
-                self.relations[name].tree(order)  # what was asked for before the move is asked for again
             self.readings[name + BEFORE] = self.relations[name]
 
     def _settle(self, name: str, iteration: int, due: Counted) -> Moves | None:
@@ -172,24 +172,22 @@ class ElasticUpdate:
         relation = self.relations[name]
         charge(self.context, len(counts) * LOOK_UP)
         present, (words,) = relation.identity.lookup(rows)
-        stands = np.where(present, iterations_of(words), NEVER)
-        here = stands == iteration
-        counts = np.where(here, proofs_of(words) + counts, counts)
-        later = stands > iteration
-        assert (counts[here | later] >= 0).all(), "more proofs lost than there were"
-        found, lost, recounted = later & (counts > 0), here & (counts == 0), here & (counts > 0)
-        lost_rows = [column[lost] for column in rows]
-        counted = [*rows, standing(np.array([iteration]), np.maximum(counts, 0))]
-        found_rows = [column[found] for column in counted]
-        moving = int(found.sum() + lost.sum())
-        charge(self.context, change_of(moving + int(recounted.sum()), relation.count))
+        kinds, stood = np.empty_like(counts), np.empty_like(counts)
+        least, most = judge_rows(present, words, counts, iteration, kinds, stood)
+        assert least >= 0, "more proofs lost than there were"
+        standing(np.array([iteration]), np.array([most]))  # raises where a word has no room for it
+        found, lost, recounted = (np.flatnonzero(kinds == kind) for kind in (at.FOUND, at.LOST, at.RECOUNTED))
+        counted = [*rows, words]
+        found_rows, lost_rows = [column.take(found) for column in counted], [column.take(lost) for column in rows]
+        moving = len(found) + len(lost)
+        charge(self.context, change_of(moving + len(recounted), relation.count))
         charge(self.context, change_of(moving, relation.count) * (len(relation.orders()) - 1))
-        self.relations[name] = after = relation.moved(found_rows, [column[recounted] for column in counted], lost_rows)
+        self.relations[name] = after = relation.moved(found_rows, [column.take(recounted) for column in counted], lost_rows)
         self.readings[name + ITERATED] = after
         if not moving:
             self.readings[name + BEFORE] = after
             return None
-        moves = Moves(found_rows[:-1], stands[found], lost_rows)
+        moves = Moves(found_rows[:-1], stood.take(found), lost_rows)
         self.net[name].add(moves)
         self.readings[name + MOVED] = LooseRows(self.moving[name], self.context.arena, moves.loose(iteration))
         return moves

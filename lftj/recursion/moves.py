@@ -6,12 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lftj.recursion.judge_kernels import NEVER
 from lftj.recursion.standing import standing
 from lftj.storage.delta import Columns, Delta, no_rows
 from scantree.rows import difference, sort_rows
-
-NEVER = np.iinfo(np.int64).max
-"""The iteration of a row that is not there."""
 
 
 class Moves(NamedTuple):
