@@ -7,13 +7,25 @@ for the next time is found there. On a cluster the same would make a pool per pl
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from partition.executor import usable_cores
+
 _PLACE = "PARTITION_PLACE"
+_LOCAL = re.compile(r"local(?:\[(\d+|\*)(?:,\d+)?\])?")
 
 _environment = threading.Lock()
+
+
+def places_of(master: str) -> int | None:
+    """How many places there are: the cores of local mode, None for a cluster."""
+    local = _LOCAL.fullmatch(master)
+    if local is None:
+        return None
+    return usable_cores() if local[1] == "*" else int(local[1] or 1)
 
 
 def mapped(context: Any, run: Callable[[Iterable[Any]], Iterator[Any]], payloads: Sequence[Any], places: Sequence[int]) -> list[Any]:
@@ -21,9 +33,10 @@ def mapped(context: Any, run: Callable[[Iterable[Any]], Iterator[Any]], payloads
 
     In local mode payloads of one place, modulo the cores, are one Spark task. Else each is a task, and places say nothing.
     """
-    if not context.master.startswith("local"):
+    cores = places_of(context.master)
+    if cores is None:
         return context.parallelize(payloads, len(payloads)).mapPartitions(run).collect()
-    cores, numbers = context.defaultParallelism, dict[int, list[int]]()
+    numbers = dict[int, list[int]]()
     for number, place in enumerate(places):
         numbers.setdefault(place % cores, []).append(number)
     tasks = [_at(context, place, run, [payloads[number] for number in each]) for place, each in numbers.items()]
