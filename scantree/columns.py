@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 Columns = Sequence[NDArray[np.int64]] | NDArray[np.int64]
 """A list of columns, or a matrix of columns × rows."""
 
-
-_COPIED = 1 << 12  # words that are copied in less time than it takes to see whether they need be
+_COPIED = 1 << 15  # words that are copied in less time than it takes to see whether they need be
 
 
 def _lines_of(columns: Columns) -> NDArray[np.int64] | None:
@@ -26,20 +25,25 @@ def _lines_of(columns: Columns) -> NDArray[np.int64] | None:
     return base if same and base.flags.c_contiguous else None
 
 
+def _copied(columns: Columns) -> NDArray[np.int64]:
+    """The columns as a matrix of their own. ValueError where they are not equally long."""
+    try:
+        return np.array(columns, np.int64, order="C")
+    except ValueError:
+        raise ValueError(f"columns of {' and '.join(str(len(column)) for column in columns)} rows") from None
+
+
 def as_matrix(columns: Columns, width: int) -> NDArray[np.int64]:
-    """`columns` as one array of shape width × n, no copy if they are one or its lines; no columns are `width` of no rows."""
+    """`columns` as one array of shape width × n, no copy if they are one, or many and its lines.
+
+    No columns are `width` of no rows.
+    """
     if isinstance(columns, np.ndarray) and columns.ndim == 2 and columns.dtype == np.int64 and columns.flags.c_contiguous:
         data = columns
-    elif (whole := _lines_of(columns)) is not None:
-        data = whole
     elif len(columns) == 0:
         data = np.empty((width, 0), np.int64)
-    else:
-        data = np.empty((len(columns), len(columns[0])), np.int64)
-        for i, column in enumerate(columns):
-            if len(column) != data.shape[1]:
-                raise ValueError(f"columns of {data.shape[1]} and {len(column)} rows")
-            data[i] = column
+    elif (data := _lines_of(columns)) is None:
+        data = _copied(columns)
     if data.shape[0] != width:
         raise ValueError(f"{width} columns expected, {data.shape[0]} given")
     return data

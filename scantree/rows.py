@@ -154,7 +154,7 @@ def equal_runs(columns: Columns, width: int) -> np.ndarray:
 
 # ── sets of sorted distinct rows ──────────────────────────────────────────────────────────────────────────────────────
 def _matrix(columns: Columns) -> np.ndarray:
-    return np.ascontiguousarray(columns[0]).reshape(1, -1) if len(columns) == 1 else np.stack(list(columns))
+    return as_matrix(columns, len(columns))
 
 
 def _same_width(a: Columns, b: Columns) -> None:

@@ -174,12 +174,17 @@ class Tree:
         """All rows, as key columns then value columns. O(n)."""
         return self.range()
 
-    def sample(self, rows: int) -> list[Words]:
-        """About `rows` rows at equal distances, all of them when there are no more. O(rows · log n)."""
+    def sample(self, rows: int, *, behind: int = 0) -> list[Words]:
+        """About `rows` rows at equal distances, all of them when there are no more; or those so many rows `behind` each of them.
+
+        O(rows · log n).
+        """
         if self.count <= rows:
-            return self.columns()
+            return [column[behind:] for column in self.columns()]
         out = np.empty((self.key_width + self.value_width, rows), np.int64)
-        read_ranks(self.arena.memory, self.root, self.height, np.arange(rows) * self.count // rows, out)
+        read_ranks(
+            self.arena.memory, self.root, self.height, np.minimum(np.arange(rows) * self.count // rows + behind, self.count - 1), out
+        )
         return list(out)
 
     def count_range(self, low: Sequence[int] | None = None, high: Sequence[int] | None = None) -> int:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from lftj.join.statistics import RelationStatistics
 from lftj.program.normal_form import Ref, Value
+from lftj.storage.relation import Order
 
 
 @dataclass(frozen=True)
@@ -27,3 +28,8 @@ class AtomStatistics:
                 columns[argument.variable] = columns.get(argument.variable, frozenset()) | {column}
         constants = frozenset(column for column, argument in enumerate(args) if isinstance(argument, Value))
         return AtomStatistics(relation, statistics, columns, constants, len(args))
+
+    def variables_along(self, order: Order) -> list[int]:
+        """The variables in the order in which a key order has their first columns."""
+        variable = {column: v for v, its in self.columns.items() for column in its}
+        return list(dict.fromkeys(variable[column] for column in order if column in variable))

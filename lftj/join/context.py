@@ -12,6 +12,7 @@ import numpy as np
 from lftj.dictionary import Dictionary
 from lftj.errors import LimitError
 from lftj.join.statistics import Statistics
+from lftj.join.upkeep import Upkeep
 from partition.executor import ThreadExecutor
 from partition.split import KeyRange
 from scantree import Arena
@@ -67,6 +68,10 @@ class Context:
     """A `lftj.maintain.trace_choice.TraceOverride`, for tests and experiments; None: as planned."""
     plans: dict[Any, tuple[list[int], Any]] = field(default_factory=dict)
     """Plans made before, with the sizes of what they read: `lftj.join.evaluate.plan_rule`."""
+    upkeep: Upkeep | None = None
+    """During a commit: what it does for key orders."""
+    kept_orders: dict[str, set[tuple[int, ...]]] = field(default_factory=dict)
+    """By relation, the key orders that plans read which run at many commits."""
     threads: ThreadExecutor | None = None
     """Who evaluates large rules in parts; None: nobody."""
     divided: list[Divided] = field(default_factory=list)

@@ -26,7 +26,13 @@ _SMALL = 64  # rows up to which sizes do not matter
 
 
 def plan_rule(
-    rule: NormalRule, relations: Relations, context: Context, *, needed: tuple[int, ...], count: bool, lasting: bool = False
+    rule: NormalRule,
+    relations: Relations,
+    context: Context,
+    *,
+    needed: tuple[int, ...],
+    count: bool,
+    lasting: bool = False,
 ) -> RulePlan:
     """The plan for the values of `needed`, with this context's statistics and forced orders; `lasting` as in `make_plan`.
 
@@ -34,7 +40,7 @@ def plan_rule(
     """
     forced = context.orders.get(rule.source)
     if forced is not None:
-        return make_plan(rule, needed, relations, context.statistics, count=count, forced=forced, lasting=lasting)
+        return make_plan(rule, needed, relations, context.statistics, count=count, forced=forced, lasting=lasting, upkeep=context.upkeep)
     read = [relations[atom.relation] for atom in rule.atoms]
     sizes = [0 if isinstance(relation, LooseRows) else relation.count for relation in read]
     # rows of a change or of a round come in all sizes: plans are told apart by their magnitude alone
@@ -42,7 +48,7 @@ def plan_rule(
     known = context.plans.get(key)
     if known is not None and all(_alike(*pair) for pair in zip(sizes, known[0], strict=True)):
         return known[1]
-    plan = make_plan(rule, needed, relations, context.statistics, count=count, lasting=lasting)
+    plan = make_plan(rule, needed, relations, context.statistics, count=count, lasting=lasting, upkeep=context.upkeep)
     if len(context.plans) >= _PLANS:
         context.plans.clear()
     context.plans[key] = (sizes, plan)

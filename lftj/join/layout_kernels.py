@@ -58,7 +58,8 @@ PART_RECORD = 5
 FILTER_CODE = 0  # start of the code of a comparison, or −1
 FILTER_PROBE = 1  # the negated atom, when there is no code
 FILTER_READS = 2  # the levels it reads, as a set of bits
-FILTER_RECORD = 3
+FILTER_BOUNDS = 3  # 1: where it fails, it fails for all later values of its level too
+FILTER_RECORD = 4
 
 # probe record
 PROBE_ROOT = 0
@@ -138,10 +139,11 @@ PAUSED = 2
 FAILED = 3
 LOG_FULL = 4
 
-# what looking for the next binding of a level ends with
-MISSED = 0
+# what looking for the next binding of a level, or at its filters, ends with
+MISSED = 0  # and nothing will be found
 FOUND = 1
 NO_ROOM = 2  # in the log
+REFUSED = 3  # by a filter
 
 LAST_BIT = 62  # the last level that sets of bits have room for
 

@@ -17,7 +17,10 @@ from dataclasses import dataclass
 
 from lftj.join.atom_statistics import AtomStatistics
 from lftj.join.statistics import RelationStatistics
-from lftj.program.normal_form import Apply, Expression, NormalRule, Ref
+from lftj.join.upkeep import Upkeep
+from lftj.join.variable_orders import along, key_order, once_bound, variables_of
+from lftj.program.normal_form import NormalRule
+from lftj.storage.relation import Order
 
 PERMUTED = 5
 SEARCHED = 9
@@ -26,17 +29,6 @@ _NEW_ORDER = 4.0  # cost per row of a key order that has to be built first
 _ONE_MORE_ORDER = 0.1  # cost of a further key order as such: each commit has to bring it forward
 _DIVIDED = 3.0  # how many times cheaper an order must seem that does not begin where the work is divided
 _UNSORTED_HEAD = 1.3  # factor on the last level's bindings when the head's variables do not come first
-
-Order = tuple[int, ...]
-
-
-def variables_of(expression: Expression) -> set[int]:
-    """The variables an expression reads."""
-    if isinstance(expression, Ref):
-        return {expression.variable}
-    if isinstance(expression, Apply):
-        return set().union(*(variables_of(argument) for argument in expression.args))
-    return set()
 
 
 @dataclass(frozen=True)
@@ -51,7 +43,8 @@ class Choice:
 class OrderSearch:
     """The search for one rule.
 
-    `key_orders(relation)` tells which key orders exist, to prefer them: much, or for a `lasting` plan only among equals.
+    `key_orders(relation)` tells which key orders exist, to prefer them: much, or for a `lasting` plan only among equals. With `upkeep`,
+    what commits do for key orders counts too.
     """
 
     def __init__(
@@ -61,12 +54,14 @@ class OrderSearch:
         key_orders: Callable[[str], Iterable[Order]],
         leading: frozenset[int],
         lasting: bool = False,
+        upkeep: Upkeep | None = None,
     ):
         self.rule = rule
         self.leading = leading
         self.lasting = lasting
         self.building = 0.0 if lasting else _NEW_ORDER
         self.key_orders = key_orders
+        self.upkeep = upkeep
         self.atoms = [AtomStatistics.of(atom.relation, atom.args, statistics(atom.relation)) for atom in rule.atoms]
         self._fanouts: dict[tuple[int, int, frozenset[int]], float] = {}
         self.inputs: dict[int, list[set[int]]] = {}
@@ -84,7 +79,7 @@ class OrderSearch:
         """The cheapest order found; one that begins with the rule's `lead` unless another seems much cheaper."""
         best, lead = self._choose(()), None if self.lasting else self.rule.lead
         if lead is None or best.order[:1] == (lead,) or lead in self._loose():
-            return best
+            return self._sharing(best)
         begun = self._choose((lead,))
         return begun if begun.cost <= _DIVIDED * best.cost else best
 
@@ -110,17 +105,20 @@ class OrderSearch:
         return begun, kept, tried, (kept,)
 
     def _loose(self) -> Order:
-        """Variables that occur once, in one atom, and nowhere else; those of one atom together."""
-        tied = set(self.leading) | self.computed_only
-        tied |= {v for inputs in self.inputs.values() for needed in inputs for v in needed} | set(self.inputs)
-        tied |= {v for needed in self.filters for v in needed}
-        tied |= {argument.variable for atom in self.rule.negated for argument in atom.args if isinstance(argument, Ref)}
-        occurrences: dict[int, int] = {}
-        for atom in self.rule.atoms:
-            for argument in atom.args:
-                if isinstance(argument, Ref):
-                    occurrences[argument.variable] = occurrences.get(argument.variable, 0) + 1
-        return tuple(variable for variable, times in occurrences.items() if times == 1 and variable not in tied)
+        """Variables that occur once, in one atom, and that nobody asks for; those of one atom together."""
+        computed = self.computed_only.union(*(needed.union([v]) for v, inputs in self.inputs.items() for needed in inputs))
+        return once_bound(self.rule, self.leading.union(computed, *self.filters))
+
+    def _sharing(self, best: Choice) -> Choice:
+        """An order changed so that its atoms read key orders that commits bring forward anyway, as far as that is cheaper."""
+        while self.upkeep is not None and self._upkeep_of(best.order):
+            found = [along(best.order, atom.variables_along(known)) for atom in self.atoms for known in self.upkeep.kept(atom.relation)]
+            valid = [order for order in found if all(self._ready(v, frozenset(order[:i])) for i, v in enumerate(order))]
+            shared = min((self._continued((), 1.0, 0.0, (), order) for order in valid), key=lambda choice: choice.cost, default=best)
+            if shared.cost >= best.cost:
+                break
+            best = shared
+        return best
 
     # ── one step ──────────────────────────────────────────────────────────────────────────────────────────────────────
     def _ready(self, variable: int, bound: frozenset[int]) -> bool:
@@ -163,9 +161,17 @@ class OrderSearch:
             needed = key_order(atom.arity, atom.constants, atom.columns, place)
             if needed not in set(self.key_orders(atom.relation)):
                 cost += self.building * atom.statistics.rows + _ONE_MORE_ORDER
+        cost += self._upkeep_of(order)
         if self.leading and frozenset(order[: len(self.leading)]) != self.leading and bindings:
             cost += (_UNSORTED_HEAD - 1) * bindings[-1]
         return cost
+
+    def _upkeep_of(self, order: Order) -> float:
+        """What commits will do for the key orders that a variable order needs."""
+        if self.upkeep is None:
+            return 0.0
+        place = {variable: i for i, variable in enumerate(order)}
+        return sum(self.upkeep.price(a.relation, key_order(a.arity, a.constants, a.columns, place)) for a in self.atoms)
 
     # ── the two searches ──────────────────────────────────────────────────────────────────────────────────────────────
     def _search(self, order: Order, bindings: float, cost: float, sizes: tuple[float, ...], left: frozenset[int], loose: Order) -> None:
@@ -185,7 +191,10 @@ class OrderSearch:
 
     def _complete(self, order: Order, bindings: float, cost: float, sizes: tuple[float, ...], loose: Order) -> Choice:
         """An order of all other variables with the loose ones behind it."""
-        for variable in self._arranged(order, loose):
+        return self._continued(order, bindings, cost, sizes, self._arranged(order, loose))
+
+    def _continued(self, order: Order, bindings: float, cost: float, sizes: tuple[float, ...], behind: Order) -> Choice:
+        for variable in behind:
             tried, bindings = self._step(frozenset(order), bindings, variable)
             order, cost, sizes = (*order, variable), cost + tried, (*sizes, bindings)
         return Choice(order, self._finish(order, cost, sizes), sizes)
@@ -240,9 +249,3 @@ class OrderSearch:
 
     def _connected(self, variable: int, bound: frozenset[int]) -> bool:
         return any(variable in atom.columns and (atom.constants or not bound.isdisjoint(atom.columns)) for atom in self.atoms)
-
-
-def key_order(arity: int, constants: frozenset[int], columns: dict[int, frozenset[int]], place: dict[int, int]) -> Order:
-    """The key order an atom needs under a variable order: constants first, then by the place of each column's variable."""
-    variable = {column: v for v, its in columns.items() for column in its}
-    return tuple(sorted(range(arity), key=lambda c: (-1, c) if c in constants else (place[variable[c]], c)))

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from lftj.join.order import Choice, Order, OrderSearch, variables_of
+from lftj.join.order import Choice, OrderSearch
 from lftj.join.statistics import Statistics
+from lftj.join.upkeep import Upkeep
+from lftj.join.variable_orders import variables_of
 from lftj.program.normal_form import Expression, Filter, NegatedAtom, NormalRule, Ref, Value
-from lftj.storage.relation import RelationVersion
+from lftj.storage.relation import Order, RelationVersion
 from lftj.types import INT
 
 _ZERO = Value(0, INT)
@@ -84,15 +86,17 @@ def make_plan(
     count: bool,
     forced: tuple[str, ...] | None = None,
     lasting: bool = False,
+    upkeep: Upkeep | None = None,
 ) -> RulePlan:
     """Choose an order and lay out the levels. `needed` are the variables whose values come out, in that order.
 
     `count`: rows carry the number of proofs; otherwise the search below `emit_level` stops at the first proof. `forced` is a variable
     order by name. A `lasting` plan runs at many commits, so key orders that do not exist yet cost it nothing: they are built once.
+    With `upkeep` it counts what commits do for them.
     """
     needed = tuple(needed)
     leading = frozenset(needed)
-    search = OrderSearch(rule, lambda name: statistics.of(relations[name]), lambda name: relations[name].orders(), leading, lasting)
+    search = OrderSearch(rule, lambda name: statistics.of(relations[name]), lambda name: relations[name].orders(), leading, lasting, upkeep)
     choice = search.choose() if forced is None or lasting else _forced(rule, forced)
     return lay_out(rule, choice, needed, relations, count=count)
 

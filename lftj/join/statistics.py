@@ -12,6 +12,7 @@ import numpy as np
 from lftj.storage.relation import RelationVersion
 
 _SAMPLE = 1024
+_MOSTLY = 1.25  # rows for each value of a column that hardly repeats
 _STALE = 1.5  # growth or shrinkage after which a relation is sampled again
 
 
@@ -31,8 +32,14 @@ class RelationStatistics:
 
 
 def estimate(relation: RelationVersion) -> RelationStatistics:
-    """Sample a relation. O(sample · log n)."""
-    return RelationStatistics(relation.count, tuple(_distinct(column, relation.count) for column in relation.sample(_SAMPLE)))
+    """Sample a relation. O(sample · log n).
+
+    A first column that hardly repeats, an identifier, is known from rows side by side; a sample alone cannot tell that.
+    """
+    distinct = [_distinct(column, relation.count) for column in relation.sample(_SAMPLE)]
+    if distinct and relation.count > _SAMPLE and distinct[0] < relation.count < _MOSTLY * (leading := relation.leading_values()):
+        distinct[0] = leading
+    return RelationStatistics(relation.count, tuple(distinct))
 
 
 def _distinct(sample: np.ndarray, rows: int) -> float:

@@ -29,6 +29,7 @@ from lftj.join.layout_kernels import (
     EMIT_LEVEL,
     FAILED,
     FAILURE,
+    FILTER_BOUNDS,
     FILTER_CODE,
     FILTER_PROBE,
     FILTER_READS,
@@ -57,6 +58,7 @@ from lftj.join.layout_kernels import (
     PAUSED,
     PHASE,
     PROOFS,
+    REFUSED,
     RESUME,
     ROWS,
     SHORT_CIRCUIT,
@@ -97,7 +99,10 @@ def find(memory, plan, state, depth, phase, offsets, text, log):
 
 @compiled
 def passes(memory, plan, state, depth, offsets, text, log):
-    """Whether the filters of a level hold: comparisons and negated atoms, in the plan's order. What fails, or reads the unknown, does."""
+    """FOUND when the filters of a level hold: comparisons and negated atoms, in the plan's order. What fails, or reads the unknown, does.
+
+    Else REFUSED, or MISSED when no later value of the level is below the bound that a comparison sets either.
+    """
     level = load(plan, LEVEL_TABLE) + depth * LEVEL_RECORD
     for number in range(load(plan, level + LEVEL_FILTER_FIRST), load(plan, level + LEVEL_FILTER_LAST)):
         at = load(plan, FILTER_TABLE) + number * FILTER_RECORD
@@ -108,16 +113,16 @@ def passes(memory, plan, state, depth, offsets, text, log):
             negated = load(plan, at + FILTER_PROBE)
             touch_probe(plan, state, log, negated, depth)
             if probe(memory, plan, state, negated):
-                return False
+                return REFUSED
             continue
         holds = compute(plan, state, load(plan, CODE_TABLE) + code, load(state, BINDINGS), load(state, STACK), offsets, text)
         if load(state, FAILURE) != 0:
             cast_doubt(state, depth)
             if load(state, FAILURE) != 0:
-                return False
+                return REFUSED
         elif holds == 0:
-            return False
-    return True
+            return MISSED if load(plan, at + FILTER_BOUNDS) != 0 else REFUSED
+    return FOUND
 
 
 @compiled
@@ -209,7 +214,9 @@ def run(memory, plan, state, offsets, text, cache, out, log):
             phase = load(state, PHASE)
             status = LOG_FULL
             break
-        if found == FOUND and not passes(memory, plan, state, depth, offsets, text, log):
+        if found == FOUND:
+            found = passes(memory, plan, state, depth, offsets, text, log)
+        if found == REFUSED:
             phase = ADVANCE
             if load(state, FAILURE) == 0:
                 continue

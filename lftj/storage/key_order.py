@@ -2,7 +2,7 @@
 
 Which key orders a commit reads depends on what changed, so at most commits some orders of a relation are not read. Such an order waits:
 it remembers the tree it comes from and the changes since. What waits is sorted and applied at once, which costs less than commit by commit;
-and it is never much (`WAITING`), so that no reader pays for a long past.
+and it is never much (`WAITING`, or a share of the rows), so that no reader pays for a long past.
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ from scantree import Tree
 from scantree.rows import net_rows
 
 WAITING = 4096
-"""Changed rows that may wait."""
+"""Changed rows that may wait in any case; of a large relation as many as a `_PART` of its rows, up to `_MOST`."""
+_PART = 8
+_MOST = 1 << 15  # they are applied in some ten milliseconds
 _CHANGES = 256  # changes that may wait
 
 
 class WaitingOrder:
     """One version's key order that no one has read yet: an earlier one and the net change since. Any number of threads may read it."""
 
-    __slots__ = ("_before", "_change", "_lock", "_tree", "changes", "order", "rows")
+    __slots__ = ("_before", "_change", "_first", "_lock", "_tree", "changes", "order", "rows")
 
     def __init__(self, before: Tree | WaitingOrder, change: Delta, order: tuple[int, ...]):
         """`before`: the key order before `change`. O(1)."""
@@ -33,6 +35,7 @@ class WaitingOrder:
         self._tree: Tree | None = None
         self.order = order
         known = before if isinstance(before, WaitingOrder) else None
+        self._first: int = before._first if isinstance(before, WaitingOrder) else len(before)
         self._lock = known._lock if known is not None else threading.Lock()
         self.rows = len(change) + (known.rows if known is not None else 0)
         """Changed rows that wait, and below, in how many changes."""
@@ -41,7 +44,12 @@ class WaitingOrder:
     @property
     def full(self) -> bool:
         """Whether no more should wait."""
-        return self.rows > WAITING or self.changes > _CHANGES
+        return self.rows > max(WAITING, min(self._first // _PART, _MOST)) or self.changes > _CHANGES
+
+    @property
+    def worth_keeping(self) -> bool:
+        """Whether applying what waits takes less than building the order anew."""
+        return 2 * self.rows < self._first
 
     def tree(self) -> Tree:
         """The tree of this version. O(waiting · log n) at first, then O(1)."""

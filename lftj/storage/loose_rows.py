@@ -54,6 +54,10 @@ class LooseRows(RelationVersion):
         columns = self.columns()
         return sort_rows([columns[i] for i in order])
 
+    def leading_values(self) -> float:
+        """Not known: the rows are in no order."""
+        return 0.0
+
     def split(self, pieces: int) -> list[LooseRows]:
         """The same rows in so many pieces, each as they stand side by side."""
         ends = [self.count * piece // pieces for piece in range(pieces + 1)]
@@ -84,3 +88,7 @@ class AnyOrder(RelationVersion):
     def sample(self, rows: int) -> Columns:
         """About `rows` rows at equal distances."""
         return self._relation.sample(rows)
+
+    def leading_values(self) -> float:
+        """The number of distinct values in the first column, or 0."""
+        return self._relation.leading_values()

@@ -23,6 +23,7 @@ from scantree.tree import Arena, Tree
 Order = tuple[int, ...]
 Bounds = tuple[int, int]
 NONE_KNOWN: Mapping[Order, Tree] = MappingProxyType({})
+_PAIRS = 256  # of rows, from which the values of the first column are estimated
 
 
 class RelationVersion:
@@ -75,9 +76,19 @@ class RelationVersion:
         """About `rows` rows at equal distances. O(rows · log n)."""
         return self.identity.sample(rows)
 
+    def leading_values(self) -> float:
+        """The number of distinct values in the first column, as told by how often it differs between a row and the next; 0: not known.
+
+        O(log n): some hundred pairs of rows are looked at.
+        """
+        if self.count <= _PAIRS:
+            return 0.0
+        here, behind = self.identity.sample(_PAIRS)[0], self.identity.sample(_PAIRS, behind=1)[0]
+        return self.count * float(np.mean(here != behind))
+
     def contains(self, columns: Sequence[np.ndarray]) -> np.ndarray:
         """For each of these rows (sorted) whether it is here. O(m log n)."""
-        return self.identity.contains(list(columns))
+        return self.identity.contains(list(columns)) if len(columns[0]) else np.zeros(0, np.bool_)
 
     def tree(self, order: Order) -> Tree:
         """The rows in this key order, a permutation of the columns. O(1) once it exists; the first call builds it in O(n log n)."""
@@ -117,8 +128,8 @@ class RelationVersion:
         """The relation after a net change; this version stays as it is.
 
         O(δ log n) now, and as much for every other key order when it is read, but for orders whose trees after the change are `known`:
-        someone keeps the same rows. A change larger than the relation builds the identity anew and leaves the other orders to be built on
-        demand, which is cheaper then.
+        someone keeps the same rows. An order that no one read while most rows changed goes: it is built again on demand. A change larger
+        than the relation builds the identity anew and leaves the other orders to be built on demand, which is cheaper then.
         """
         if not len(delta) and not known:
             return self
@@ -139,7 +150,9 @@ class RelationVersion:
             elif order not in trees:
                 before = self._waiting.get(order)
                 waiting[order] = later = WaitingOrder(self._trees[order] if before is None else before, delta, order)
-                if later.full:
+                if later.full and not later.worth_keeping:
+                    del waiting[order]
+                elif later.full:
                     trees[order] = later.tree()
         return RelationVersion(self.schema, self._arena, trees, _widened(self._bounds, delta.inserts), waiting)
 

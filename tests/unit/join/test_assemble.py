@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from lftj.join.assemble import Assembly
 from lftj.join.plan import RulePlan, make_plan
 from lftj.join.statistics import Statistics
 from lftj.program.normal_form import Apply, Ref, Value
-from lftj.types import INT
+from lftj.types import INT, STR
 from scantree import Arena
 from tests.unit.join.bodies import Body, relations
 from tests.unit.join.random_rules import database, random_rows, random_rule
@@ -179,3 +180,28 @@ def test_a_fresh_state_has_room_for_everything_and_stands_at_the_beginning(atoms
 def test_a_relation_without_rows_is_noticed():
     assert assembled(Body("x", [("n", "x"), ("none", "x")]), "x")[1].empty
     assert not assembled(Body("x", [("n", "x")], negated=[("none", "x")]), "x")[1].empty
+
+
+@pytest.mark.parametrize(
+    ("operator", "left", "right", "bounds"),
+    [
+        ("<", "y", "x", 1),
+        ("<=", "y", 3, 1),
+        (">", "x", "y", 1),
+        (">=", 3, "y", 1),
+        (">", "y", "x", 0),
+        ("!=", "y", "x", 0),
+        ("<", "x", 3, 1),
+    ],
+)
+def test_a_comparison_that_bounds_its_level_from_above_ends_it(operator: str, left: str, right: int | str, bounds: int):
+    body = Body("x y", [("e", "xy")], filters=[(operator, left, right)])  # type: ignore[list-item]
+    _, _, words = assembled(body, "x y", "x y")
+    assert words.filter(0)[at.FILTER_BOUNDS] == bounds
+
+
+def test_texts_ascend_by_code_and_are_not_bounded():
+    body = Body("x y", [("e", "xy")], filters=[("<", "y", "x")])
+    rule = replace(body.rule, variables=tuple(replace(variable, type=STR) for variable in body.rule.variables))
+    plan = make_plan(rule, (0, 1), relations(SIZES), Statistics(), count=True, forced=("x", "y"))
+    assert Words(Assembly(plan, relations(SIZES), Dictionary()).words).filter(0)[at.FILTER_BOUNDS] == 0

@@ -18,6 +18,7 @@ from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RelationSche
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT
 from scantree import Arena, Tree
+from tests.unit.join.bodies import Body
 
 SCHEMA = RelationSchema("e", (("a", INT), ("b", INT)))
 BODIES = {
@@ -123,3 +124,17 @@ def test_an_evaluation_that_reached_its_limit_leaves_the_data_usable(monkeypatch
         evaluate(rule(BODIES["triangle"]), data, Context(arena, Dictionary(), work_limit=50), needed=())
     _, counts = evaluate(rule(BODIES["triangle"]), data, Context(arena, Dictionary()), needed=())
     assert counts.sum() == 20**3
+
+
+@pytest.mark.parametrize(("operator", "most"), [("<", 30), (">", 10_000)])
+def test_a_level_ends_at_its_upper_bound(operator: str, most: int):
+    arena = Arena()
+    body = Body("x y", [("few", "x"), ("many", "y")], filters=[(operator, "y", "x")])
+    rows = {"few": np.array([3, 7]), "many": np.arange(4000)}
+    known = {name: RelationVersion.build(RelationSchema(name, (("a", INT),)), arena, [column]) for name, column in rows.items()}
+    context = Context(arena, Dictionary(), orders={1: ("x", "y")})
+    (x, y), counts = evaluate(body.rule, known, context, needed=(0, 1), count=True)
+    expected = {(a, b) for a in (3, 7) for b in range(4000) if (b < a if operator == "<" else b > a)}
+    assert set(zip(x.tolist(), y.tolist(), strict=True)) == expected
+    assert counts.sum() == len(expected)
+    assert context.work < most

@@ -6,13 +6,18 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from lftj.join import order
-from lftj.join.order import Choice, OrderSearch, key_order, variables_of
-from lftj.join.statistics import RelationStatistics
-from lftj.program.normal_form import Apply, NormalRule, Ref, Value
+from lftj.join.order import Choice, OrderSearch
+from lftj.join.statistics import RelationStatistics, estimate
+from lftj.join.upkeep import Upkeep
+from lftj.join.variable_orders import along, key_order, variables_of
+from lftj.program.normal_form import Apply, NormalRule, Ref, RelationSchema, Value
+from lftj.storage.relation import RelationVersion
 from lftj.types import INT
+from scantree import Arena
 from tests.unit.join.bodies import Body
 from tests.unit.join.random_rules import ARITIES, random_rule
 
@@ -174,3 +179,35 @@ def test_an_order_begins_where_the_work_is_divided_unless_that_seems_much_dearer
     assert chosen(led, sizes, lasting=True).order == chosen(body.rule, sizes, lasting=True).order
     known = {name: [(0, 1), (1, 0)] for name in sizes}
     assert chosen(led, {**sizes, "s": (2, 2, 2)}, key_orders=known).order[0] != 0
+
+
+def upkeep(kept: Mapping[str, list[tuple[int, ...]]], moved: int) -> Upkeep:
+    return Upkeep(lambda name: kept.get(name, []), lambda name: moved)
+
+
+@pytest.mark.parametrize("moved", [0, 1])
+def test_a_key_order_that_is_brought_forward_anyway_is_read_where_rows_change(moved: int):
+    """Variables that occur once otherwise come last; here they come where the key order of another rule has them."""
+    body = Body("x a b z", [("t", "xab"), ("f", "bz")])
+    sizes = statistics({"t": (1000, 1000, 10, 10), "f": (1000, 10, 10)})
+    existing = {"t": [(0, 1, 2), (0, 2, 1)], "f": [(0, 1)]}
+    search = OrderSearch(body.rule, sizes.__getitem__, existing.__getitem__, frozenset(), True, upkeep({"t": [(0, 1, 2)]}, 10_000 * moved))
+    place = {variable: i for i, variable in enumerate(search.choose().order)}
+    needed = key_order(3, frozenset(), search.atoms[0].columns, place)
+    assert (needed == (0, 1, 2)) == bool(moved)
+
+
+def test_variables_move_forward_as_far_as_a_key_order_asks():
+    assert along((3, 0, 1, 2), [1, 2, 0]) == (3, 1, 2, 0)
+    assert along((3, 0, 1, 2), []) == (3, 0, 1, 2)
+
+
+def test_an_identifier_is_known_from_rows_side_by_side():
+    arena = Arena()
+    schema = RelationSchema("t", (("id", INT), ("kind", INT)))
+    rows = 100_000
+    distinct = estimate(RelationVersion.build(schema, arena, [np.arange(rows), np.arange(rows) % 7])).distinct
+    assert distinct[0] == rows
+    assert distinct[1] == 7
+    repeated = estimate(RelationVersion.build(schema, arena, [np.arange(rows) // 10, np.arange(rows) % 10]))
+    assert repeated.distinct[0] < rows / 2

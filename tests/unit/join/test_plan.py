@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from lftj.join.order import variables_of
 from lftj.join.plan import RulePlan, make_plan
 from lftj.join.statistics import Statistics
+from lftj.join.variable_orders import variables_of
 from lftj.program.normal_form import Apply, Filter, NormalRule, Ref, Value
 from lftj.types import FLOAT, INT
 from scantree import Arena

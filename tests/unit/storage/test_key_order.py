@@ -104,3 +104,21 @@ def test_many_threads_bring_an_order_forward_once():
     assert len(found) == 8
     assert len(set(map(id, found))) == 1
     assert waiting.rows == 0
+
+
+def test_of_a_large_relation_more_may_wait(monkeypatch):
+    monkeypatch.setattr(key_order, "WAITING", 2)
+    version = version_of({(i, -i) for i in range(1000)})
+    for i in range(100):
+        version = version.apply(Delta.insertion(columns({(i, i + 2000)})))
+    assert [waiting.rows for waiting in version._waiting.values()] == [100]
+    assert len(version.tree(BACK)) == 1100
+
+
+def test_an_order_that_no_one_reads_while_most_rows_change_goes(monkeypatch):
+    monkeypatch.setattr(key_order, "WAITING", 20)
+    version = version_of({(i, -i) for i in range(30)})
+    for i in range(30, 60):
+        version = version.apply(Delta(columns({(i, -i)}), columns({(i - 30, 30 - i)})))
+    assert version.orders() == ((0, 1),)
+    assert rows(version.tree(BACK)) == backwards({(i, -i) for i in range(30, 60)})

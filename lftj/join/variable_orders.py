@@ -1,0 +1,43 @@
+"""Variables of expressions and rules, and orders of them beside the key orders that they need."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from lftj.program.normal_form import Apply, Expression, NormalRule, Ref
+from lftj.storage.relation import Order
+
+
+def variables_of(expression: Expression) -> set[int]:
+    """The variables an expression reads."""
+    if isinstance(expression, Ref):
+        return {expression.variable}
+    if isinstance(expression, Apply):
+        return set().union(*(variables_of(argument) for argument in expression.args))
+    return set()
+
+
+def once_bound(rule: NormalRule, tied: Collection[int]) -> Order:
+    """Variables that occur once, in one atom, and nowhere else: neither under negation nor among those that are `tied`."""
+    negated = {argument.variable for atom in rule.negated for argument in atom.args if isinstance(argument, Ref)}
+    occurrences: dict[int, int] = {}
+    for atom in rule.atoms:
+        for argument in atom.args:
+            if isinstance(argument, Ref):
+                occurrences[argument.variable] = occurrences.get(argument.variable, 0) + 1
+    return tuple(variable for variable, times in occurrences.items() if times == 1 and variable not in tied and variable not in negated)
+
+
+def key_order(arity: int, constants: frozenset[int], columns: Mapping[int, frozenset[int]], place: Mapping[int, int]) -> Order:
+    """The key order an atom needs under a variable order: constants first, then by the place of each column's variable."""
+    variable = {column: v for v, its in columns.items() for column in its}
+    return tuple(sorted(range(arity), key=lambda c: (-1, c) if c in constants else (place[variable[c]], c)))
+
+
+def along(order: Order, first: Sequence[int]) -> Order:
+    """A variable order with those in `first` in their order there: each brings before itself what comes before it."""
+    found: list[int] = []
+    for variable in order:
+        with_it = first[: first.index(variable) + 1] if variable in first else [variable]
+        found += [other for other in with_it if other not in found]
+    return tuple(found)
