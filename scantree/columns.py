@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 Columns = Sequence[NDArray[np.int64]] | NDArray[np.int64]
 """A list of columns, or a matrix of columns × rows."""
 
-_COPIED = 1 << 15  # words that are copied in less time than it takes to see whether they need be
+_COPIED = 1 << 13  # words that are copied in less time than it takes to see whether they need be
 
 
 def _lines_of(columns: Columns) -> NDArray[np.int64] | None:

@@ -116,7 +116,7 @@ class OrderSearch:
             valid = [order for order in found if all(self._ready(v, frozenset(order[:i])) for i, v in enumerate(order))]
             shared = min((self._continued((), 1.0, 0.0, (), order) for order in valid), key=lambda choice: choice.cost, default=best)
             if shared.cost >= best.cost:
-                break
+                return best
             best = shared
         return best
 
@@ -168,10 +168,9 @@ class OrderSearch:
 
     def _upkeep_of(self, order: Order) -> float:
         """What commits will do for the key orders that a variable order needs."""
-        if self.upkeep is None:
-            return 0.0
-        place = {variable: i for i, variable in enumerate(order)}
-        return sum(self.upkeep.price(a.relation, key_order(a.arity, a.constants, a.columns, place)) for a in self.atoms)
+        place, upkeep = {variable: i for i, variable in enumerate(order)}, self.upkeep
+        needed = ((a.relation, key_order(a.arity, a.constants, a.columns, place)) for a in self.atoms)
+        return sum(upkeep.price(*one) for one in needed) if upkeep is not None else 0.0
 
     # ── the two searches ──────────────────────────────────────────────────────────────────────────────────────────────
     def _search(self, order: Order, bindings: float, cost: float, sizes: tuple[float, ...], left: frozenset[int], loose: Order) -> None:

@@ -3,7 +3,8 @@
 The region of a surgery whose atom keeps no sensitivity index is a box: the atom's variables are pinned and all others free. Evaluated in a
 variable order that begins with the pinned ones, a box of all changed rows is the rule with that atom reading the change [LFTJ-IVM 4.2,
 granularity `none`]. An assignment that two changed atoms find counts once because the atoms are taken in turn: those before the changed one
-read the new version, those behind it the old one, so the sum over the atoms is exactly new − old.
+read the new version, those behind it the old one, so the sum over the atoms is exactly new − old. Rows lost and rows won are one relation
+with a sign before its columns, and one run.
 
 A negated atom changes where a row under its bound columns appears and none was there before, or the last one vanishes: the tree surgeries
 at the depth of these columns, with the sign reversed.
@@ -17,11 +18,14 @@ import numpy as np
 
 from lftj.join.context import Context
 from lftj.join.evaluate import Columns, plan_rule
-from lftj.join.plan import RulePlan
+from lftj.join.order import Choice
+from lftj.join.plan import RulePlan, lay_out
 from lftj.join.prepared import PreparedPlan
 from lftj.maintain.rule_work import RuleWork
-from lftj.maintain.versions import CHANGE, OLD, Versions
-from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom
+from lftj.maintain.versions import CHANGE, OLD, SIGNED, Versions
+from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref, RuleVariable
+from lftj.storage.delta import Delta
+from lftj.types import INT
 
 _REPLAN = 8  # growth or shrinkage of anything a plan reads after which it is made anew
 _SEEN = 64  # changed rows after which their average tells something
@@ -50,33 +54,45 @@ class DeltaQuery:
         """+1 when a row won wins assignments, −1 when it loses them."""
         return 1 if self.bound is None else -1
 
-    def run(self, versions: Versions, rows: Columns, context: Context) -> tuple[Columns, np.ndarray, int]:
-        """The values of `needed` of the assignments that use these rows, how many each stands for, and the kernel steps."""
-        readable = versions.with_change(self.relation, self.bound, rows)
-        result = self._plan(readable, context).run(readable, context)
-        self.steps += result[2]
-        self.rows += len(rows[0])
-        return result
+    def run(self, versions: Versions, change: Delta, context: Context) -> tuple[Columns, np.ndarray]:
+        """The values of `needed` of the assignments that use the changed rows, and how many each stands for: negative ones are lost."""
+        prepared = self._plan(versions, change, context)
+        (*columns, signs), proofs, steps = prepared.run(versions.with_signed(self.relation, self.bound, change), context)
+        self.steps += steps
+        self.rows += len(change)
+        return columns, signs * proofs if self.sign > 0 else -signs * proofs
 
     def expected(self, rows: int) -> float:
         """Kernel steps that so many changed rows will take, going by those seen so far; 0 when too few were seen to tell."""
         return self.steps / self.rows * rows if self.rows >= _SEEN else 0.0
 
-    def _plan(self, readable: Versions, context: Context) -> PreparedPlan:
+    def _plan(self, versions: Versions, change: Delta, context: Context) -> PreparedPlan:
         self._runs += 1
         if self._prepared is None or self._runs % _LOOKED_AT == 0:
             # not the change's own size: it varies from commit to commit, and its variables come first in any case
-            sizes = tuple([0 if atom.relation == CHANGE else readable[atom.relation].count for atom in self.rule.atoms])
+            sizes = tuple([0 if atom.relation == CHANGE else versions[atom.relation].count for atom in self.rule.atoms])
             if self._prepared is None or any(_differ(*pair) for pair in zip(sizes, self._sizes, strict=True)):
-                plan = plan_rule(self.rule, readable, context, needed=self.needed, count=True, lasting=True)
+                more = max(change.inserts, change.erases, key=lambda rows: len(rows[0]))
+                readable = versions.with_change(self.relation, self.bound, more).with_signed(self.relation, self.bound, change)
+                plan = self._signed(plan_rule(self.rule, readable, context, needed=self.needed, count=True, lasting=True), readable)
                 self._prepared, self._sizes = PreparedPlan(plan, readable, context), sizes
-                _keep_orders(plan, readable)
+                _keep_orders(plan, readable, context)
         return self._prepared
 
+    def _signed(self, plan: RulePlan, readable: Versions) -> RulePlan:
+        """The plan for the rows lost and those won, one after the other: with their sign before all other variables."""
+        sign = len(self.rule.variables)
+        atoms = [PositiveAtom(SIGNED, (Ref(sign), *a.args)) if a.relation == CHANGE else a for a in self.rule.atoms]
+        rule = replace(self.rule, variables=(*self.rule.variables, RuleVariable("sign", INT)), atoms=tuple(atoms))
+        choice = Choice((sign, *plan.choice.order), plan.choice.cost, (2.0, *plan.choice.bindings))
+        return lay_out(rule, choice, (*self.needed, sign), readable, count=True)
 
-def _keep_orders(plan: RulePlan, readable: Versions) -> None:
+
+def _keep_orders(plan: RulePlan, readable: Versions, context: Context) -> None:
     """Give the present version every key order that is read in the old one, so that the next commit finds it there."""
     for name, order in plan.key_orders():
+        if name != SIGNED:
+            context.kept_orders.setdefault(name.removesuffix(OLD), set()).add(order)
         if name.endswith(OLD):
             readable[name.removesuffix(OLD)].tree(order)
 
@@ -110,9 +126,7 @@ def signed_assignments(queries: list[DeltaQuery], versions: Versions, context: C
             continue
         change = versions.deltas[query.relation] if query.bound is None else versions.presence(query.relation, query.bound)
         work.surgeries += len(change)
-        for rows, sign in ((change.erases, -query.sign), (change.inserts, query.sign)):
-            if len(rows[0]):
-                found, proofs, _ = query.run(versions, rows, context)
-                pieces.append((found, proofs if sign > 0 else -proofs))
+        if len(change):
+            pieces.append(query.run(versions, change, context))
     work.regions = work.surgeries
     return pieces

@@ -31,12 +31,15 @@ from lftj.recursion.stratum_state import StratumState
 from lftj.recursion.touched_parts import touched_parts
 from lftj.storage.database import Database, base_name
 from lftj.storage.delta import Delta
-from lftj.storage.relation import NONE_KNOWN, RelationVersion, key_and_rest
+from lftj.storage.relation import NONE_KNOWN, Order, RelationVersion, key_and_rest
 from lftj.types import decode_scalar
+from scantree import Tree
 from scantree.rows import union
 
 _FOLD = 1e6  # as much as no update needs
 _ALWAYS = 20_000  # kernel steps that an update may take in any case: less than a millisecond
+_SOON = 60_000  # and so many while they are less than `_SHARE` of a full evaluation, which also has to sort and compare all rows
+_SHARE = 0.7
 
 
 ViewState = RelationState | Kept
@@ -70,6 +73,7 @@ def refresh(
     """
     kept = dict(states)
     versions = Versions(old, new, {name: delta for name, delta in deltas.items() if len(delta)}, context.arena)
+    context.upkeep = versions.upkeep(context.kept_orders)
     refresher = _Refresher(program, versions, kept, context, changed_rules)
     for stratum in program.strata:
         if _affected(stratum, refresher.versions.deltas, changed_rules):
@@ -113,15 +117,23 @@ class _Refresher:
             changes = self._recursive(stratum)
         else:
             changes = {name: self._relation(self.program.relations[name], stratum.rules) for name in stratum.relations}
-        kept = self.states.get(stratum_key(stratum.relations)) if stratum.recursive else None
         for name, delta in changes.items():
-            # a counted state holds the rows of its views: one set of pages serves both
-            known = kept.relations[name].plain_trees() if isinstance(kept, StratumState) else NONE_KNOWN
+            known = self._known_trees(stratum, name, delta)
             version = self.versions[name].apply(delta, known)
             check_functional(self.program.relations[name], version, delta, self.context)
             self.versions.update(name, version, delta)
             if len(delta):
                 self.found[name] = delta
+
+    def _known_trees(self, stratum: Stratum, name: str, delta: Delta) -> Mapping[Order, Tree]:
+        """Trees that a state keeps of a view's rows with their counts: one set of pages serves both."""
+        kept = self.states.get(stratum_key(stratum.relations) if stratum.recursive else name)
+        if isinstance(kept, StratumState):
+            return kept.relations[name].plain_trees()
+        if not len(delta) or not isinstance(kept, RelationState) or isinstance(kept, ChosenState) or kept.support is None:
+            return NONE_KNOWN
+        tree = kept.support.tree.without_values()
+        return {tuple(range(tree.key_width)): tree}
 
     def _recursive(self, stratum: Stratum) -> dict[str, Delta]:
         started, before, divided = time.perf_counter(), self.context.work, len(self.context.divided)
@@ -163,7 +175,7 @@ class _Refresher:
         before = self.context.work
         strategy = "full"
         if state is not None:
-            allowed = max(_ALWAYS, int(min(self.context.fraction, _FOLD) * sum(rule.work for rule in state.rules)))
+            allowed = _allowed(sum(rule.work for rule in state.rules), self.context.fraction)
             try:
                 delta, after, works = update(schema, state, rules, self.versions, self.context, allowed)
             except (AllowanceSpentError, ValueRangeError):
@@ -209,6 +221,11 @@ class _Refresher:
         work.assignments, work.seconds = len(candidates[0]), time.perf_counter() - started
         self.works.append(work)
         return delta
+
+
+def _allowed(full: int, fraction: float) -> int:
+    """Kernel steps that an update may take where full evaluation took `full`."""
+    return max(_ALWAYS, int(min(fraction, _FOLD) * full), min(_SOON, int(_SHARE * full))) if fraction else _ALWAYS
 
 
 def check_functional(schema: RelationSchema, version: RelationVersion, delta: Delta, context: Context) -> None:

@@ -29,6 +29,7 @@ from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
 
 _FEW = 16  # changed rows up to which nobody asks whether an update pays
+_SHARE = 0.5  # of what is read may have changed at most
 _MANY = 1000  # changed rows below which only what such changes cost before tells
 
 HeadChange = Delta | Signed
@@ -96,8 +97,8 @@ def _supported_once(relation: RelationVersion, context: Context) -> SupportState
 
 
 def _hopeless(rules: list[RuleState], versions: Versions, fraction: float, allowed: int) -> bool:
-    """Whether an update is not worth starting: more than `fraction` of what is read has changed, or it is too much going by averages."""
-    sizes = {name: len(delta) for name, delta in versions.deltas.items()}
+    """Whether an update is not worth starting: too large a share of what is read has changed, or it is too much going by averages."""
+    sizes = versions.sizes
     if sum(sizes.values()) <= _FEW:
         return False
     expected, changed, read = 0.0, 0, 0
@@ -109,7 +110,9 @@ def _hopeless(rules: list[RuleState], versions: Versions, fraction: float, allow
             changed += sizes.get(name, 0)
         for query in rule_state.body.queries if rule_state.body is not None else ():
             expected += query.expected(sizes.get(query.relation, 0))
-    return expected > allowed or (changed > _MANY and changed > fraction * read)
+    # a small view's update may take more than `fraction`, which is to be found out by trying
+    share = max(fraction, min(_SHARE, allowed / max(1, sum(rule_state.work for rule_state in rules)))) if fraction else 0.0
+    return expected > allowed or (changed > _MANY and changed > share * read)
 
 
 def _updated(state: RuleState, versions: Versions, context: Context) -> tuple[HeadChange | None, RuleState, RuleWork]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
+from lftj.join.upkeep import Upkeep
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.database import Database
 from lftj.storage.delta import Columns, Delta
 from lftj.storage.loose_rows import LooseRows
-from lftj.storage.relation import RelationVersion
+from lftj.storage.relation import Order, RelationVersion
+from lftj.types import INT
 from scantree import Arena
 from scantree.rows import sort_rows
 from sensitivity import Surgeries, surgeries
@@ -18,11 +20,13 @@ from sensitivity import Surgeries, surgeries
 OLD = "#old"
 """Behind a relation's name: the version before the commit."""
 CHANGE = "#change"
-"""The name under which a delta query reads the changed rows."""
+"""The name under which a query reads changed rows."""
+SIGNED = "#signed"
+"""The name under which a delta query reads a whole change: a column of signs, 1 for a row won and −1 for one lost, before the others."""
 
 
 class Versions(Mapping[str, RelationVersion]):
-    """Relations by name, as they are now; with `OLD` behind the name, as they were before the commit; `CHANGE` inside `with_change`."""
+    """Relations by name, as they are now; with `OLD` behind the name, as they were before the commit; `CHANGE` and `SIGNED` as last set."""
 
     def __init__(self, old: Database, new: Database, deltas: dict[str, Delta], arena: Arena):
         self.old = old
@@ -34,16 +38,17 @@ class Versions(Mapping[str, RelationVersion]):
         self._reordered: dict[tuple[str, tuple[int, ...]], Delta] = {}
         self._surgeries: dict[tuple[str, tuple[int, ...]], Surgeries] = {}
         self._presence: dict[tuple[str, tuple[int, ...]], Delta] = {}
-        self._change: RelationVersion | None = None
+        self._signed: dict[tuple[str, tuple[int, ...] | None], RelationVersion] = {}
+        self._set: dict[str, RelationVersion] = {}
         self.deltas = deltas
         """Net changes, of base relations and of the views that are done."""
+        self.sizes = {name: len(delta) for name, delta in deltas.items()}
+        """How many rows each of them changes."""
 
     def __getitem__(self, name: str) -> RelationVersion:
-        if name == CHANGE and self._change is not None:
-            return self._change
         if name.endswith(OLD):
             return self.before(name[: -len(OLD)])
-        found = self._updates.get(name)
+        found = self._updates.get(name) if name not in self._set else self._set[name]
         return self._new[name] if found is None else found
 
     def __contains__(self, name: object) -> bool:
@@ -69,13 +74,31 @@ class Versions(Mapping[str, RelationVersion]):
     def update(self, name: str, version: RelationVersion, delta: Delta) -> None:
         """Note that a view is done."""
         self._updates[name] = version
-        if len(delta):
+        if changed := len(delta):
             self.deltas[name] = delta
+            self.sizes[name] = changed
 
     @property
     def updates(self) -> dict[str, RelationVersion]:
         """The views that are done."""
         return self._updates
+
+    def upkeep(self, read: Mapping[str, set[Order]]) -> Upkeep:
+        """What commits like this one do for key orders, when plans that last read these of a relation besides the columns' own."""
+
+        def kept(name: str) -> Iterable[Order]:
+            plain = name.removesuffix(OLD)
+            own = [tuple(range(self[plain].schema.arity))] if plain in self or plain == CHANGE else []
+            return (*own, *read.get(plain, ()))
+
+        def moved(name: str) -> int:
+            if name == CHANGE:
+                return self[name].count // 2  # sorted and built, not brought forward
+            delta = self.deltas.get(name.removesuffix(OLD))
+            # of what was loaded just now nothing says how it will change
+            return min(len(delta), self.before(name.removesuffix(OLD)).count) if delta is not None else 0
+
+        return Upkeep(kept, moved)
 
     def reordered(self, relation: str, order: tuple[int, ...]) -> Delta:
         """The net change of a relation in another key order; shared by all rules."""
@@ -99,7 +122,21 @@ class Versions(Mapping[str, RelationVersion]):
         key = (relation, bound, id(rows))
         if key not in self._changes:
             self._changes[key] = LooseRows(self._change_schema(relation, bound), self._arena, rows)
-        self._change = self._changes[key]
+        self._set[CHANGE] = self._changes[key]
+        return self
+
+    def with_signed(self, relation: str, bound: tuple[int, ...] | None, change: Delta) -> Versions:
+        """This, with `SIGNED` standing for a change of a relation, or of its `bound` columns. Its trees are shared by all rules."""
+        key = (relation, bound)
+        if key not in self._signed:
+            schema = self._change_schema(relation, bound)
+            rows = np.empty((1 + schema.arity, len(change)), np.int64)
+            rows[0, : change.erased], rows[0, change.erased :] = -1, 1
+            for line, lost, won in zip(rows[1:], change.erases, change.inserts, strict=False):
+                line[: change.erased], line[change.erased :] = lost, won
+            signed = RelationSchema(schema.name, (("sign", INT), *schema.columns))
+            self._signed[key] = LooseRows(signed, self._arena, list(rows))
+        self._set[SIGNED] = self._signed[key]
         return self
 
     def _change_schema(self, relation: str, bound: tuple[int, ...] | None) -> RelationSchema:

@@ -133,3 +133,10 @@ def test_an_update_is_not_started_when_most_has_changed():
     done = commit(made, "e", delete=[(i, i + 1) for i in range(0, 3000, 2)], insert=[(i, i + 2) for i in range(0, 3000, 2)])
     assert "forecast" in {row["strategy"] for row in done if row["relation"] == "two"}
     assert made.verify() == []
+
+
+def test_a_view_and_its_support_counts_share_pages(workspace: Any):
+    commit(workspace, "e", insert=[(0, 20)], delete=[(3, 4)])
+    state = workspace._engine.state
+    for name in ("two", "known"):
+        assert state.database[name].identity.root == state.heads[name].support.tree.root

@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pytest
 
-from lftj.maintain.versions import CHANGE, OLD, Versions
+from lftj.maintain.versions import CHANGE, OLD, SIGNED, Versions
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.database import Database
 from lftj.storage.delta import Columns, Delta
@@ -80,3 +80,19 @@ def test_presence_is_what_appears_and_vanishes_under_a_prefix(bound: tuple[int, 
             assert (rows_of(found.inserts), rows_of(found.erases)) == (now - was, was - now)
         else:
             assert (found.inserted, found.erased) == (bool(now - was), bool(was - now))
+
+
+@pytest.mark.parametrize("bound", [None, (0, 2)])
+def test_a_whole_change_is_read_with_its_signs(bound: tuple[int, ...] | None):
+    made = versions({(1, 2, 3), (4, 5, 6)}, {(4, 5, 6), (7, 8, 9), (1, 1, 1)})
+    change = made.deltas["t"] if bound is None else made.presence("t", bound)
+    wanted = {(-1, 1, 2, 3), (1, 7, 8, 9), (1, 1, 1, 1)} if bound is None else {(-1, 1, 3), (1, 7, 9), (1, 1, 1)}
+    assert rows_of(made.with_signed("t", bound, change)[SIGNED].columns()) == wanted
+
+
+def test_only_key_orders_that_are_read_already_cost_nothing_to_keep():
+    made = versions({(i, i, i) for i in range(20)}, {(i, i, i) for i in range(1, 21)})
+    upkeep = made.upkeep({"t": {(2, 1, 0)}})
+    assert upkeep.price("t", (0, 1, 2)) == upkeep.price("t" + OLD, (2, 1, 0)) == 0
+    assert upkeep.price("t", (1, 0, 2)) > 0
+    assert made.upkeep({}).price("t", (2, 1, 0)) == upkeep.price("t", (1, 0, 2))
