@@ -66,7 +66,7 @@ def _triangles(report: Report, folder: Path, file: Path) -> None:
 
 
 def _commits(report: Report, workspace: lftj.DistributedWorkspace, local: lftj.Workspace) -> None:
-    """Commits of one edge, each of which makes triangles or takes some away. The first find workers without their parts: they count too."""
+    """Commits of one edge, each of which makes triangles or takes some away. The first makes further key orders: it counts too."""
     hub = _hub(local)
     for number in range(COMMITS):
         for each in (workspace, local):
