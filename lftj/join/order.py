@@ -18,14 +18,17 @@ from dataclasses import dataclass
 from lftj.join.atom_statistics import AtomStatistics
 from lftj.join.statistics import RelationStatistics
 from lftj.join.upkeep import Upkeep
-from lftj.join.variable_orders import along, key_order, once_bound, variables_of
+from lftj.join.variable_orders import Begun, along, once_bound, variables_of
 from lftj.program.normal_form import NormalRule
 from lftj.storage.relation import Order
 
 PERMUTED = 5
 SEARCHED = 9
+NEW_ORDER = 4.0
+"""Cost per row of a key order that has to be built first."""
+KEPT_ORDER = NEW_ORDER / 1000
+"""The same where what is built serves many runs, but takes memory and has to be brought forward at each change."""
 _FILTER = 0.5  # share of bindings that a comparison is taken to keep
-_NEW_ORDER = 4.0  # cost per row of a key order that has to be built first
 _ONE_MORE_ORDER = 0.1  # cost of a further key order as such: each commit has to bring it forward
 _DIVIDED = 3.0  # how many times cheaper an order must seem that does not begin where the work is divided
 _UNSORTED_HEAD = 1.3  # factor on the last level's bindings when the head's variables do not come first
@@ -43,8 +46,8 @@ class Choice:
 class OrderSearch:
     """The search for one rule.
 
-    `key_orders(relation)` tells which key orders exist, to prefer them: much, or for a `lasting` plan only among equals. With `upkeep`,
-    what commits do for key orders counts too.
+    `key_orders(relation)` tells which key orders exist, to prefer them; `building` is what a row of another costs: less than NEW_ORDER for
+    a plan that lasts, 0 where an existing one is preferred among equals only. With `upkeep`, what commits do for key orders counts too.
     """
 
     def __init__(
@@ -53,16 +56,14 @@ class OrderSearch:
         statistics: Callable[[str], RelationStatistics],
         key_orders: Callable[[str], Iterable[Order]],
         leading: frozenset[int],
-        lasting: bool = False,
+        building: float = NEW_ORDER,
         upkeep: Upkeep | None = None,
     ):
         self.rule = rule
         self.leading = leading
-        self.lasting = lasting
-        self.building = 0.0 if lasting else _NEW_ORDER
-        self.key_orders = key_orders
+        self.building = building
         self.upkeep = upkeep
-        self.atoms = [AtomStatistics.of(atom.relation, atom.args, statistics(atom.relation)) for atom in rule.atoms]
+        self.atoms = [AtomStatistics.of(a.relation, a.args, statistics(a.relation), key_orders(a.relation)) for a in rule.atoms]
         self._fanouts: dict[tuple[int, int, frozenset[int]], float] = {}
         self.inputs: dict[int, list[set[int]]] = {}
         for assignment in rule.assignments:
@@ -77,7 +78,7 @@ class OrderSearch:
 
     def choose(self) -> Choice:
         """The cheapest order found; one that begins with the rule's `lead` unless another seems much cheaper."""
-        best, lead = self._choose(()), None if self.lasting else self.rule.lead
+        best, lead = self._choose(()), None if self.building < NEW_ORDER else self.rule.lead
         if lead is None or best.order[:1] == (lead,) or lead in self._loose():
             return self._sharing(best)
         begun = self._choose((lead,))
@@ -88,21 +89,17 @@ class OrderSearch:
         loose = self._loose()
         every = frozenset(range(len(self.rule.variables))) - frozenset(loose)
         asked = len(every - self.computed_only)
+        start = Begun()
+        for variable in begun:
+            start = self._longer(start, variable)
         if asked > SEARCHED:
-            return self._greedy(every, loose, begun)
+            return self._greedy(start, every, loose)
         if asked > PERMUTED:
-            return self._by_subsets(every, loose, begun)
+            return self._by_subsets(start, every, loose)
         self._best: Choice | None = None
-        self._search(*self._start(begun), every.difference(begun), loose)
+        self._search(start, every.difference(begun), loose)
         assert self._best is not None, "safety has made sure that every variable can be bound"
         return self._best
-
-    def _start(self, begun: Order) -> tuple[Order, float, float, tuple[float, ...]]:
-        """The beginning of an order: with it its bindings, its cost, and the bindings after each level."""
-        if not begun:
-            return (), 1.0, 0.0, ()
-        tried, kept = self._step(frozenset(), 1.0, begun[0])
-        return begun, kept, tried, (kept,)
 
     def _loose(self) -> Order:
         """Variables that occur once, in one atom, and that nobody asks for; those of one atom together."""
@@ -114,7 +111,7 @@ class OrderSearch:
         while self.upkeep is not None and self._upkeep_of(best.order):
             found = [along(best.order, atom.variables_along(known)) for atom in self.atoms for known in self.upkeep.kept(atom.relation)]
             valid = [order for order in found if all(self._ready(v, frozenset(order[:i])) for i, v in enumerate(order))]
-            shared = min((self._continued((), 1.0, 0.0, (), order) for order in valid), key=lambda choice: choice.cost, default=best)
+            shared = min((self._continued(Begun(), order) for order in valid), key=lambda choice: choice.cost, default=best)
             if shared.cost >= best.cost:
                 return best
             best = shared
@@ -158,8 +155,7 @@ class OrderSearch:
         """The cost with what an order brings beyond its levels: new key orders, and a head that has to be sorted."""
         place = {variable: i for i, variable in enumerate(order)}
         for atom in self.atoms:
-            needed = key_order(atom.arity, atom.constants, atom.columns, place)
-            if needed not in set(self.key_orders(atom.relation)):
+            if atom.key_order(place) not in atom.key_orders:
                 cost += self.building * atom.statistics.rows + _ONE_MORE_ORDER
         cost += self._upkeep_of(order)
         if self.leading and frozenset(order[: len(self.leading)]) != self.leading and bindings:
@@ -169,34 +165,38 @@ class OrderSearch:
     def _upkeep_of(self, order: Order) -> float:
         """What commits will do for the key orders that a variable order needs."""
         place, upkeep = {variable: i for i, variable in enumerate(order)}, self.upkeep
-        needed = ((a.relation, key_order(a.arity, a.constants, a.columns, place)) for a in self.atoms)
+        needed = ((a.relation, a.key_order(place)) for a in self.atoms)
         return sum(upkeep.price(*one) for one in needed) if upkeep is not None else 0.0
 
     # ── the two searches ──────────────────────────────────────────────────────────────────────────────────────────────
-    def _search(self, order: Order, bindings: float, cost: float, sizes: tuple[float, ...], left: frozenset[int], loose: Order) -> None:
-        if self._best is not None and cost >= self._best.cost:
+    def _longer(self, begun: Begun, variable: int) -> Begun:
+        tried, kept = self._step(frozenset(begun.order), begun.bindings, variable)
+        return Begun((*begun.order, variable), kept, begun.cost + tried, (*begun.sizes, kept), begun.building)
+
+    def _following(self, bound: frozenset[int], left: frozenset[int]) -> list[int]:
+        """Which of the variables left may come next. One that is only computed binds at once: later would try more."""
+        ready = [v for v in sorted(left) if self._ready(v, bound)]
+        return [v for v in ready if v in self.computed_only][:1] or ready
+
+    def _search(self, begun: Begun, left: frozenset[int], loose: Order) -> None:
+        if self._best is not None and begun.cost >= self._best.cost:
             return
         if not left:
-            choice = self._complete(order, bindings, cost, sizes, loose)
+            choice = self._complete(begun, loose)
             if self._best is None or choice.cost < self._best.cost:
                 self._best = choice
             return
-        bound = frozenset(order)
-        # a variable that is only computed binds at once: later would try more
-        ready = [v for v in sorted(left) if v in self.computed_only and self._ready(v, bound)][:1]
-        for variable in ready or [v for v in sorted(left) if self._ready(v, bound)]:
-            tried, kept = self._step(bound, bindings, variable)
-            self._search((*order, variable), kept, cost + tried, (*sizes, kept), left - {variable}, loose)
+        for variable in self._following(frozenset(begun.order), left):
+            self._search(self._longer(begun, variable), left - {variable}, loose)
 
-    def _complete(self, order: Order, bindings: float, cost: float, sizes: tuple[float, ...], loose: Order) -> Choice:
+    def _complete(self, begun: Begun, loose: Order) -> Choice:
         """An order of all other variables with the loose ones behind it."""
-        return self._continued(order, bindings, cost, sizes, self._arranged(order, loose))
+        return self._continued(begun, self._arranged(begun.order, loose))
 
-    def _continued(self, order: Order, bindings: float, cost: float, sizes: tuple[float, ...], behind: Order) -> Choice:
+    def _continued(self, begun: Begun, behind: Order) -> Choice:
         for variable in behind:
-            tried, bindings = self._step(frozenset(order), bindings, variable)
-            order, cost, sizes = (*order, variable), cost + tried, (*sizes, bindings)
-        return Choice(order, self._finish(order, cost, sizes), sizes)
+            begun = self._longer(begun, variable)
+        return Choice(begun.order, self._finish(begun.order, begun.cost, begun.sizes), begun.sizes)
 
     def _arranged(self, order: Order, loose: Order) -> Order:
         """The loose variables of each atom in the order in which an existing key order has them, where one begins as the atom needs.
@@ -208,43 +208,41 @@ class OrderSearch:
             free = {column: v for v, its in atom.columns.items() for column in its if v in loose}
             if len(free) < 2:
                 continue
-            needed = key_order(atom.arity, atom.constants, atom.columns, place)
+            needed = atom.key_order(place)
             prefix = needed[: atom.arity - len(free)]
-            fitting = next((known for known in self.key_orders(atom.relation) if known[: len(prefix)] == prefix), needed)
+            fitting = next((known for known in atom.key_orders if known[: len(prefix)] == prefix), needed)
             taken = iter(sorted(place[v] for v in free.values()))
             for column in fitting[len(prefix) :]:
                 place[free[column]] = next(taken)
         return tuple(sorted(loose, key=place.__getitem__))
 
-    def _by_subsets(self, every: frozenset[int], loose: Order, begun: Order) -> Choice:
+    def _by_subsets(self, start: Begun, every: frozenset[int], loose: Order) -> Choice:
         """The best order of each subset, from the best ones of the subsets with a variable less."""
-        order, bindings, cost, sizes = self._start(begun)
-        best: dict[frozenset[int], tuple[float, float, Order, tuple[float, ...]]] = {frozenset(begun): (cost, bindings, order, sizes)}
-        for _ in range(len(every) - len(begun)):
-            longer: dict[frozenset[int], tuple[float, float, Order, tuple[float, ...]]] = {}
-            for bound, (cost, bindings, order, sizes) in best.items():
-                left = sorted(every - bound)
-                ready = [v for v in left if v in self.computed_only and self._ready(v, bound)][:1]
-                for variable in ready or [v for v in left if self._ready(v, bound)]:
-                    tried, kept = self._step(bound, bindings, variable)
-                    after = bound | {variable}
-                    if after not in longer or cost + tried < longer[after][0]:
-                        longer[after] = (cost + tried, kept, (*order, variable), (*sizes, kept))
+        best = {frozenset(start.order): start._replace(building=self._building(start.order))}
+        for _ in range(len(every) - len(start.order)):
+            longer: dict[frozenset[int], Begun] = {}
+            for bound, begun in best.items():
+                for variable in self._following(bound, every - bound):
+                    found = self._longer(begun, variable)
+                    found = found._replace(building=begun.building + self._building(found.order))
+                    known = longer.get(bound | {variable})
+                    if known is None or found.cost + found.building < known.cost + known.building:
+                        longer[bound | {variable}] = found
             best = longer
-        cost, bindings, order, sizes = best[every]
-        return self._complete(order, bindings, cost, sizes, loose)
+        return self._complete(best[every], loose)
 
-    def _greedy(self, every: frozenset[int], loose: Order, begun: Order) -> Choice:
-        order, bindings, cost, sizes = self._start(begun)
-        while len(order) < len(every):
-            bound = frozenset(order)
-            ready = [v for v in sorted(every - bound) if self._ready(v, bound)]
-            computed = [v for v in ready if v in self.computed_only]
+    def _building(self, order: Order) -> float:
+        """What the key orders cost that the last variable of an order makes it necessary to build."""
+        unfit = [atom for atom in self.atoms if {*order[-1:]} & atom.columns.keys() and atom.fits(order[:-1]) and not atom.fits(order)]
+        return sum(self.building * atom.statistics.rows + _ONE_MORE_ORDER for atom in unfit)
+
+    def _greedy(self, begun: Begun, every: frozenset[int], loose: Order) -> Choice:
+        while len(begun.order) < len(every):
+            bound = frozenset(begun.order)
+            ready = self._following(bound, every - bound)
             connected = [v for v in ready if self._connected(v, bound)]
-            variable = min(computed[:1] or connected or ready, key=lambda v: (self._step(bound, bindings, v)[1], v))
-            tried, bindings = self._step(bound, bindings, variable)
-            order, cost, sizes = (*order, variable), cost + tried, (*sizes, bindings)
-        return self._complete(order, bindings, cost, sizes, loose)
+            begun = self._longer(begun, min(connected or ready, key=lambda v: (self._step(bound, begun.bindings, v)[1], v)))
+        return self._complete(begun, loose)
 
     def _connected(self, variable: int, bound: frozenset[int]) -> bool:
         return any(variable in atom.columns and (atom.constants or not bound.isdisjoint(atom.columns)) for atom in self.atoms)

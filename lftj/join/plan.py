@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from lftj.join.order import Choice, OrderSearch
+from lftj.join.order import NEW_ORDER, Choice, OrderSearch
 from lftj.join.statistics import Statistics
 from lftj.join.upkeep import Upkeep
 from lftj.join.variable_orders import variables_of
@@ -96,7 +96,10 @@ def make_plan(
     """
     needed = tuple(needed)
     leading = frozenset(needed)
-    search = OrderSearch(rule, lambda name: statistics.of(relations[name]), lambda name: relations[name].orders(), leading, lasting, upkeep)
+    building = 0.0 if lasting else NEW_ORDER
+    search = OrderSearch(
+        rule, lambda name: statistics.of(relations[name]), lambda name: relations[name].orders(), leading, building, upkeep
+    )
     choice = search.choose() if forced is None or lasting else _forced(rule, forced)
     return lay_out(rule, choice, needed, relations, count=count)
 

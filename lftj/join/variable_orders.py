@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 from lftj.program.normal_form import Apply, Expression, NormalRule, Ref
 from lftj.storage.relation import Order
+
+
+class Begun(NamedTuple):
+    """The beginning of an order: the bindings at its end and after each level, and its cost, without that of `building` key orders."""
+
+    order: Order = ()
+    bindings: float = 1.0
+    cost: float = 0.0
+    sizes: tuple[float, ...] = ()
+    building: float = 0.0
 
 
 def variables_of(expression: Expression) -> set[int]:
@@ -26,12 +37,6 @@ def once_bound(rule: NormalRule, tied: Collection[int]) -> Order:
             if isinstance(argument, Ref):
                 occurrences[argument.variable] = occurrences.get(argument.variable, 0) + 1
     return tuple(variable for variable, times in occurrences.items() if times == 1 and variable not in tied and variable not in negated)
-
-
-def key_order(arity: int, constants: frozenset[int], columns: Mapping[int, frozenset[int]], place: Mapping[int, int]) -> Order:
-    """The key order an atom needs under a variable order: constants first, then by the place of each column's variable."""
-    variable = {column: v for v, its in columns.items() for column in its}
-    return tuple(sorted(range(arity), key=lambda c: (-1, c) if c in constants else (place[variable[c]], c)))
 
 
 def along(order: Order, first: Sequence[int]) -> Order:

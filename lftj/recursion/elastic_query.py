@@ -15,7 +15,7 @@ import numpy as np
 
 from lftj.join.context import Context
 from lftj.join.evaluate import Columns
-from lftj.join.order import OrderSearch
+from lftj.join.order import KEPT_ORDER, OrderSearch
 from lftj.join.plan import make_plan
 from lftj.join.prepared import PreparedPlan
 from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RuleVariable, Value
@@ -139,7 +139,7 @@ class ElasticQuery:
             return [order[:-1] for order in known if order[-1] == len(order) - 1] if ITERATED in relation else list(known)
 
         leading = frozenset(self._head)
-        search = OrderSearch(self.body, lambda name: context.statistics.of(readings[name]), orders, leading, lasting=True)
+        search = OrderSearch(self.body, lambda name: context.statistics.of(readings[name]), orders, leading, KEPT_ORDER)
         choice = search.choose()
         return tuple(self.body.variables[variable].name for variable in choice.order), choice.cost
 

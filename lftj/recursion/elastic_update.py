@@ -164,6 +164,8 @@ class ElasticUpdate:
                     if query.relation == name and query.may_match(name + MOVED, self.readings, self.context):
                         self._wait(queries.rule.relation, query)
         for name in moved:
+            for order in self.readings[name + BEFORE].orders():
+                self.relations[name].tree(order)  # what was asked for before the move is asked for again
             self.readings[name + BEFORE] = self.relations[name]
 
     def _settle(self, name: str, iteration: int, due: Counted) -> Moves | None:
