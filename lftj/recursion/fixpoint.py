@@ -75,6 +75,7 @@ class Fixpoint(Generic[T]):
         self.deltas: dict[str, LooseRows] = {}
         self.older: dict[str, RelationVersion] = {}
         self.totals = {name: RelationVersion.empty(schemas[name], context.arena) for name in self.kept}
+        self._delta_schemas = {name: replace(schema, name=delta_name(name), key=None) for name, schema in schemas.items()}
         self._due: dict[str, LooseRows] = {}  # what has yet to be added to the totals
         self._settling = {name: Lock() for name in schemas}
         self._by_chance = False  # threads found the fresh rows
@@ -123,8 +124,8 @@ class Fixpoint(Generic[T]):
         """Make the fresh rows the deltas; they belong to the totals from now on."""
         for name in self.kept:
             self.older[name] = self.total(name)
-        for name, schema in self.schemas.items():
-            self.deltas[name] = self.fresh(name, replace(schema, name=delta_name(name), key=None))
+        for name, schema in self._delta_schemas.items():
+            self.deltas[name] = self.fresh(name, schema)
         self._due = {name: self.deltas[name] for name in self.kept if self.deltas[name].count}
 
     def round(self) -> None:
@@ -170,8 +171,8 @@ class Fixpoint(Generic[T]):
             delta = delta.passing(variant.tests)
         if not delta.count:
             return Outcome()
-        names = {atom.relation for atom in (*variant.rule.atoms, *variant.rule.negated)} - {delta_name(variant.source)}
-        read = {name: readable[name] for name in names} | {delta_name(variant.source): delta}
+        read: dict[str, RelationVersion] = {name: readable[name] for name in variant.others}
+        read[delta_name(variant.source)] = delta
         prepared = variant.prepared.get(number)
         if prepared is None or prepared.plan is not variant.plan:
             prepared = variant.prepared[number] = PreparedPlan(variant.plan, read, self.context, room=_ROOM)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -40,6 +41,11 @@ class Variant:
     pace: float = 4.0  # kernel steps for a row of the delta, the last time
     wasted: int = 0  # kernel steps since then that led to nothing
     tries: int = 0  # how often that was reason to look for another plan
+
+    @cached_property
+    def others(self) -> frozenset[str]:
+        """The names of the relations that it reads beside the delta."""
+        return frozenset(atom.relation for atom in (*self.rule.atoms, *self.rule.negated)) - {delta_name(self.source)}
 
 
 def recursive_atoms(rule: NormalRule, schemas: Mapping[str, RelationSchema]) -> list[int]:
