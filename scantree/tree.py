@@ -101,7 +101,7 @@ class Tree:
         if height > MAX_HEIGHT:
             discard(self.arena.memory, root)
             raise OverflowError(f"a tree has at most {MAX_HEIGHT} index levels; these pages are too small for {count} rows")
-        return Tree(self.arena, self, root, height, count)
+        return Tree(self.arena, self, root, height, int(count))
 
     def apply(self, inserts: Columns = _NO_COLUMNS, erases: Columns = _NO_COLUMNS) -> Tree:
         """The next version: `erases` (key columns) gone, `inserts` (key and value columns) there. Both sorted and distinct (not checked).
