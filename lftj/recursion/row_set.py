@@ -143,11 +143,11 @@ class RowSet:
         self._resize(1 << 12)
 
     def _resize(self, slots: int) -> None:
-        old = self._slots
+        give_back(self._slots)
         self._shift = 64 - (slots.bit_length() - 1)
         self._slots = zeroed(slots, self._word)
-        kernels.rehash(old, self._slots, self._shift)
-        give_back(old)
+        for rows in (*self._taken, self._fresh[: self._fresh_count]):
+            kernels.fill(rows, self._slots, self._shift)
 
     def _make_room(self, more: int) -> None:
         needed = self._fresh_count + more
@@ -181,6 +181,7 @@ class RowSet:
             highs[column] = min(high + (spare if high > self._highs[column] else 0), (1 << 63) - 1)
         self._lows, self._highs = lows, highs  # new arrays: packed rows that were taken keep those before
         self.release()
+        self._taken, self._fresh_count = [], 0
         self._set_up()
         if self._wide is not None:
             for columns in taken:
@@ -189,7 +190,6 @@ class RowSet:
             self._wide.add(np.array(fresh), np.arange(self.width))
             return
         self.count = 0
-        self._fresh_count = 0
         self.add(np.array(every), np.arange(self.width))
         self._taken = [self._pack(columns) for columns in taken]
         self._fresh_count = len(fresh[0])

@@ -95,21 +95,20 @@ def add_sparse(rows, first, picks, lows, highs, shifts, slots, shift, fresh, cou
 
 
 @compiled
-def rehash(old, slots, shift):
-    """Move every row of a hash table to a larger one, a block at a time as in `add_sparse`."""
+def fill(packed, slots, shift):
+    """Put packed rows, none of which is there, into a hash table with room for them; as `add_sparse` gives a sum."""
     mask = slots.size - 1
     total = 0
-    for first in range(0, old.size, BLOCK):
-        last = min(first + BLOCK, old.size)
+    for first in range(0, packed.size, BLOCK):
+        last = min(first + BLOCK, packed.size)
         for i in range(first, last):
-            total += load(slots, slot_of(load(old, i) - 1, shift))
+            total += load(slots, slot_of(load(packed, i), shift))
         for i in range(first, last):
-            entry = load(old, i)
-            if entry != EMPTY:
-                slot = slot_of(entry - 1, shift)
-                while load(slots, slot) != EMPTY:
-                    slot = (slot + 1) & mask
-                store(slots, slot, entry)
+            entry = load(packed, i)
+            slot = slot_of(entry, shift)
+            while load(slots, slot) != EMPTY:
+                slot = (slot + 1) & mask
+            store(slots, slot, entry + 1)
     return total
 
 
