@@ -1,8 +1,9 @@
 """A recursive stratum at a commit: updated or bootstrapped, whichever is expected to cost less [Elastic 5].
 
 An update's share is `Context.fraction` of the last bootstrap that counted. One that is expected to need twice that, by the share of the
-rows below that changed or by what earlier updates took for each changed row, is not started; one that runs is given up at three times its
-share, without trace, since states are immutable. Work is counted, not timed, so the choice is the same on every machine.
+rows below that changed, or three times, by what earlier updates took for each changed row, is not started. One that runs is given up at
+five times its share, by default what the bootstrap took, without trace, since states are immutable. Work is counted, not timed, so the
+choice is the same on every machine.
 
 Counting proofs costs a bootstrap a multiple, and many strata never change, or only as a whole. So the first bootstrap finds rows alone, and
 the state is built when a small change comes: by a bootstrap on the new input that counts. Where updates keep being given up, more and more
@@ -32,13 +33,14 @@ from lftj.storage.delta import Delta
 
 ALWAYS = 4_000_000
 """What an update may cost in any case (see `effort`): some twenty milliseconds."""
-_RUN_ON = 3  # as many times its share an update may take once it runs: a bootstrap after it would cost both
+_RUN_ON = 5  # as many times its share an update may take once it runs: what it took is lost when a bootstrap follows
 _BEYOND = 2  # how much more than it was allowed a given-up update is taken to need
 _NO_LIMIT = 1 << 62
 _MANY = 1000  # changed rows below which no share of a relation is too large
 _USUAL = 0.01  # share of the rows that changes to make ready for are taken to move
 _FEW_STEPS = 8  # kernel steps for a given row of a stratum up to which proofs are counted from the beginning
-_WORTH = 2  # as many times its share a forecast may say: it is off by as much
+_WORTH = 2  # as many times its share a forecast may say, going by a bootstrap alone
+_SEEN_WORTH = 3  # the same, going by earlier updates
 
 
 STRATUM = "#stratum "
@@ -115,7 +117,8 @@ def _updated_or_not(
     allowed = max(_WORTH * ALWAYS, _RUN_ON * share)
     strategy = "forecast"
     expected = kept.expected(change.rows)
-    hopeless = (change.effort(kept.steps) if expected is None else expected) > _WORTH * max(ALWAYS, share)
+    least = max(ALWAYS, share)
+    hopeless = change.effort(kept.steps) > _WORTH * least if expected is None else expected > _SEEN_WORTH * least
     if not large and not hopeless:
         strategy = "fallback"
         try:
