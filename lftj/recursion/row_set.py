@@ -10,7 +10,7 @@ import numpy as np
 
 from lftj.recursion import row_set_kernels as kernels
 from lftj.recursion.packed_rows import Packed
-from lftj.recursion.spare_tables import give_back, zeroed
+from lftj.recursion.spare_tables import give_back, unfilled, zeroed
 from lftj.recursion.wide_rows import WideRows
 from partition.executor import ThreadExecutor
 
@@ -23,7 +23,7 @@ _NARROW = (1 << 32) - 1  # packed rows below this fit into slots of half a word
 _NO_ROOM = 1 << 10
 _MANY = 1 << 20  # rows that are worth starting threads to sort them
 _SAMPLE = 1000
-_LARGE_TABLE = 1 << 18  # slots (2 MiB) beyond which a table grows more slowly: fewer caches hold it
+_LARGE_TABLE = 2 << 20  # bytes beyond which a table grows more slowly: fewer caches hold it
 
 
 def _in_range(packed: np.ndarray, pivots: np.ndarray, part: int) -> np.ndarray:
@@ -101,11 +101,15 @@ class RowSet:
         """All rows, sorted; many of them by these threads."""
         if self._wide is not None:
             return self._wide.columns()
-        packed = np.concatenate([*self._taken, self._fresh[: self._fresh_count]])
+        buffer = unfilled(sum(taken.size for taken in self._taken) + self._fresh_count)
+        packed = np.concatenate([*self._taken, self._fresh[: self._fresh_count]], out=buffer)
         if threads is None or threads.workers == 1 or packed.size < _MANY:
             packed.sort()
-            return self._unpack(packed)
-        return self._sorted_on(threads, packed)
+            columns = self._unpack(packed)
+        else:
+            columns = self._sorted_on(threads, packed)
+        give_back(buffer)
+        return columns
 
     def _sorted_on(self, threads: ThreadExecutor, packed: np.ndarray) -> Columns:
         """The columns of packed rows, each thread sorting and unpacking those of one range."""
@@ -121,9 +125,9 @@ class RowSet:
         return list(out)
 
     def release(self) -> None:
-        """Give back the hash table, for others to use: no more rows are added."""
-        give_back(self._slots)
-        self._slots = np.empty(0, np.int64)
+        """Give back the hash table, for others to use: no more rows are added without a new one."""
+        slots, self._slots = self._slots, np.empty(0, np.int64)  # let go first: an interrupt in between must not give it back twice
+        give_back(slots)
 
     # ── how rows are kept ─────────────────────────────────────────────────────────────────────────────────────────────
     def _set_up(self) -> None:
@@ -143,7 +147,7 @@ class RowSet:
         self._resize(1 << 12)
 
     def _resize(self, slots: int) -> None:
-        give_back(self._slots)
+        self.release()
         self._shift = 64 - (slots.bit_length() - 1)
         self._slots = zeroed(slots, self._word)
         for rows in (*self._taken, self._fresh[: self._fresh_count]):
@@ -156,7 +160,7 @@ class RowSet:
             grown[: self._fresh_count] = self._fresh[: self._fresh_count]
             self._fresh = grown
         if self._bits is None and 5 * (self.count + more) > 3 * self._slots.size:
-            growth = 8 if self._slots.size < _LARGE_TABLE else 4
+            growth = (8 if self._slots.nbytes < _LARGE_TABLE else 4) * 8 // self._slots.itemsize
             self._resize(1 << (growth * (self.count + more)).bit_length() - 1)
 
     def _unpack(self, packed: np.ndarray) -> Columns:

@@ -1,7 +1,7 @@
-"""Hash tables that nobody uses any more, kept for the next one.
+"""Hash tables and buffers that nobody uses any more, kept for the next one.
 
 Zeroing memory that this process has is many times cheaper than having the system map and zero new pages, most of all on virtual machines.
-A bounded amount is kept, the largest tables first given up.
+A bounded amount is kept; what finds no room is let go.
 """
 
 from __future__ import annotations
@@ -19,23 +19,38 @@ _lock = Lock()
 
 
 def zeroed(slots: int, word: type[np.int64 | np.uint32]) -> np.ndarray:
-    """An array of so many zeros."""
-    global _kept
-    size = slots * np.dtype(word).itemsize
-    with _lock:
-        tables = _spare.get(size)
-        if not tables:
-            return np.zeros(slots, word)
-        table = tables.pop()
-        _kept -= size
+    """An array of so many zeros, a power of two."""
+    table = _taken(slots * np.dtype(word).itemsize)
+    if table is None:
+        return np.zeros(slots, word)
     table.fill(0)
     return table.view(word)
 
 
+def unfilled(words: int) -> np.ndarray:
+    """An array of so many words, whatever they are."""
+    size = 8 << max(words - 1, 0).bit_length()
+    table = _taken(size)
+    return (np.empty(size, np.uint8) if table is None else table).view(np.int64)[:words]
+
+
 def give_back(table: np.ndarray) -> None:
-    """Keep a table from `zeroed` that nobody reads any more, if there is room for it."""
+    """Keep an array of this module that nobody reads any more, if there is room for it."""
+    global _kept
+    whole = table if table.base is None else table.base
+    assert isinstance(whole, np.ndarray)
+    with _lock:
+        if _LEAST <= whole.nbytes <= _MOST - _kept:
+            _spare.setdefault(whole.nbytes, []).append(whole.view(np.uint8))
+            _kept += whole.nbytes
+
+
+def _taken(size: int) -> np.ndarray | None:
+    """A table of `size` bytes that was given back."""
     global _kept
     with _lock:
-        if _LEAST <= table.nbytes <= _MOST - _kept:
-            _spare.setdefault(table.nbytes, []).append(table.view(np.uint8))
-            _kept += table.nbytes
+        tables = _spare.get(size)
+        if not tables:
+            return None
+        _kept -= size
+        return tables.pop()

@@ -7,7 +7,7 @@ import pytest
 
 from lftj.recursion import spare_tables
 from lftj.recursion.row_set import RowSet
-from lftj.recursion.spare_tables import give_back, zeroed
+from lftj.recursion.spare_tables import give_back, unfilled, zeroed
 
 SLOTS = 1 << 16
 
@@ -31,6 +31,17 @@ def test_a_table_that_was_given_back_is_used_again_and_empty(word: type[np.int64
     assert len(again) == slots
     assert not again.any()
     assert not np.shares_memory(zeroed(slots, word), table)
+
+
+@pytest.mark.parametrize("words", [SLOTS, SLOTS - 1, SLOTS // 2 + 1])
+def test_a_buffer_is_as_long_as_asked_for_and_lies_in_what_was_given_back(words: int) -> None:
+    table = zeroed(SLOTS, np.int64)
+    give_back(table)
+    buffer = unfilled(words)
+    assert len(buffer) == words
+    assert np.shares_memory(buffer, table)
+    give_back(buffer)
+    assert np.shares_memory(zeroed(2 * SLOTS, np.uint32), table)
 
 
 def test_no_more_is_kept_than_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
