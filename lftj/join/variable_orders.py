@@ -3,20 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
 
 from lftj.program.normal_form import Apply, Expression, NormalRule, Ref
 from lftj.storage.relation import Order
-
-
-class Begun(NamedTuple):
-    """The beginning of an order: the bindings at its end and after each level, and its cost, without that of `building` key orders."""
-
-    order: Order = ()
-    bindings: float = 1.0
-    cost: float = 0.0
-    sizes: tuple[float, ...] = ()
-    building: float = 0.0
 
 
 def variables_of(expression: Expression) -> set[int]:

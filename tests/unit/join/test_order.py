@@ -210,7 +210,7 @@ def test_a_key_order_that_is_brought_forward_anyway_is_read_where_rows_change(mo
     existing = {"t": [(0, 1, 2), (0, 2, 1)], "f": [(0, 1)]}
     search = OrderSearch(body.rule, sizes.__getitem__, existing.__getitem__, frozenset(), 0.0, upkeep({"t": [(0, 1, 2)]}, 10_000 * moved))
     place = {variable: i for i, variable in enumerate(search.choose().order)}
-    needed = search.atoms[0].key_order(place)
+    needed = search.costs.atoms[0].key_order(place)
     assert (needed == (0, 1, 2)) == bool(moved)
 
 

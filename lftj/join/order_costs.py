@@ -1,0 +1,219 @@
+"""What variable orders of one rule cost: asked thousands of times in a search, so what depends on few variables is found out once.
+
+Sets of variables are bits of an integer here. What a level costs depends on the variables bound before that share an atom, a comparison
+or an expression with its own; which key order an atom needs on the order of its own variables alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from typing import NamedTuple
+
+from lftj.join.atom_statistics import AtomStatistics
+from lftj.join.statistics import RelationStatistics
+from lftj.join.upkeep import Upkeep
+from lftj.join.variable_orders import variables_of
+from lftj.program.normal_form import NormalRule
+from lftj.storage.relation import Order
+
+_FILTER = 0.5  # share of bindings that a comparison is taken to keep
+_ONE_MORE_ORDER = 0.1  # cost of a further key order as such: each commit has to bring it forward
+_UNSORTED_HEAD = 1.3  # factor on the last level's bindings when the head's variables do not come first
+
+
+class Begun(NamedTuple):
+    """The beginning of an order: the bindings at its end and after each level, and its cost, without that of `building` key orders.
+
+    `bound`: its variables as bits.
+    """
+
+    order: Order = ()
+    bindings: float = 1.0
+    cost: float = 0.0
+    sizes: tuple[float, ...] = ()
+    building: float = 0.0
+    bound: int = 0
+
+
+class _Level(NamedTuple):
+    """Per binding before a level: values of the atom that has fewest, how many atoms take part, and bindings kept."""
+
+    fewest: float
+    atoms: int
+    kept: float
+
+
+class _Needed(NamedTuple):
+    """The key order that an atom needs, what it costs that it does not exist, and what commits do for it."""
+
+    order: Order
+    missing: float
+    upkeep: float
+
+
+def bits(variables: Iterable[int]) -> int:
+    """A set of variables."""
+    return sum(1 << variable for variable in set(variables))
+
+
+class OrderCosts:
+    """The costs for one rule; `OrderSearch` says what is given. `every`: the number of variables."""
+
+    def __init__(
+        self,
+        rule: NormalRule,
+        statistics: Callable[[str], RelationStatistics],
+        key_orders: Callable[[str], Iterable[Order]],
+        leading: frozenset[int],
+        building: float,
+        upkeep: Upkeep | None,
+    ):
+        self.atoms = [AtomStatistics.of(a.relation, a.args, statistics(a.relation), key_orders(a.relation)) for a in rule.atoms]
+        self.every = len(rule.variables)
+        self.computed_only = frozenset(range(self.every)).difference(*(atom.columns for atom in self.atoms))
+        self.filters = [bits(variables_of(f.left) | variables_of(f.right)) for f in rule.filters]
+        self.inputs: list[list[int]] = [[] for _ in rule.variables]
+        for assignment in rule.assignments:
+            self.inputs[assignment.variable].append(bits(variables_of(assignment.expression)))
+        self._leading, self._building, self._upkeep = leading, building, upkeep
+        self._at = [[number for number, atom in enumerate(self.atoms) if v in atom.columns] for v in range(self.every)]
+        self._variables = [bits(atom.columns) for atom in self.atoms]
+        self._domain = [max([1.0, *(self._values(number, v) for number in at)]) for v, at in enumerate(self._at)]
+        self._looked_at = [self._looks_at(v) for v in range(self.every)]
+        self._levels: dict[tuple[int, int], _Level] = {}
+        self._fanouts: dict[tuple[int, int, int], float] = {}
+        self._needs: dict[tuple[int, Order], _Needed] = {}
+        self._fitting: dict[tuple[int, Order], bool] = {}
+        self._prices: dict[tuple[str, Order], float] = {}
+        self._arrangements: dict[tuple[int, Order, Order], Order] = {}
+
+    def _values(self, number: int, variable: int) -> float:
+        atom = self.atoms[number]
+        return max(atom.statistics.distinct[column] for column in atom.columns[variable])
+
+    def _looks_at(self, variable: int) -> int:
+        """The variables whose being bound makes a difference at the level of this one."""
+        looked_at = 0
+        for together in (*(self._variables[n] for n in self._at[variable]), *self.inputs[variable]):
+            looked_at |= together
+        for needed in self.filters:
+            looked_at |= needed if needed >> variable & 1 else 0
+        return looked_at
+
+    # ── levels ────────────────────────────────────────────────────────────────────────────────────────────────────────
+    def ready(self, variable: int, bound: int) -> bool:
+        """Whether a variable can be bound next."""
+        return variable not in self.computed_only or any(needed & ~bound == 0 for needed in self.inputs[variable])
+
+    def longer(self, begun: Begun, variable: int) -> Begun:
+        """An order with one more variable."""
+        order, bindings, cost, sizes, building, bound = begun
+        fewest, atoms, kept = self.level(bound, variable)
+        kept *= bindings
+        return Begun((*order, variable), kept, cost + bindings * fewest * atoms, (*sizes, kept), building, bound | 1 << variable)
+
+    def level(self, bound: int, variable: int) -> _Level:
+        """What the level of a variable costs behind those bound."""
+        key = (variable, bound & self._looked_at[variable])
+        if (found := self._levels.get(key)) is None:
+            found = self._levels[key] = self._level(bound, variable)
+        return found
+
+    def _level(self, bound: int, variable: int) -> _Level:
+        fanouts = [self._fanout(number, bound, variable) for number in self._at[variable]]
+        domain = self._domain[variable]
+        if not fanouts or any(needed & ~bound == 0 for needed in self.inputs[variable]):
+            selectivity = 1.0
+            for fanout in fanouts:
+                selectivity *= min(1.0, fanout / domain)
+            return _Level(1.0 + len(fanouts), 1, selectivity)
+        fanouts.sort()
+        kept = fanouts[0]
+        for fanout in fanouts[1:]:
+            kept *= min(1.0, fanout / domain)
+        after = bound | 1 << variable
+        for needed in self.filters:
+            if needed >> variable & 1 and needed & ~after == 0:
+                kept *= _FILTER
+        return _Level(fanouts[0], len(fanouts), kept)
+
+    def _fanout(self, number: int, bound: int, variable: int) -> float:
+        """Values of a variable for each binding of an atom's variables among those bound."""
+        asked = (number, variable, bound & self._variables[number])
+        if asked not in self._fanouts:
+            atom = self.atoms[number]
+            fixed = atom.constants.union(*(columns for v, columns in atom.columns.items() if bound >> v & 1))
+            before = atom.statistics.combinations(fixed)
+            after = atom.statistics.combinations(fixed | atom.columns[variable])
+            self._fanouts[asked] = after / max(before, 1.0) if atom.statistics.rows else 0.0
+        return self._fanouts[asked]
+
+    # ── whole orders ──────────────────────────────────────────────────────────────────────────────────────────────────
+    def finished(self, order: Order, cost: float, bindings: tuple[float, ...]) -> float:
+        """The cost with what an order brings beyond its levels: new key orders, and a head that has to be sorted."""
+        needed = [self._needed(number, order) for number in range(len(self.atoms))]
+        cost += sum(one.missing for one in needed) + sum(one.upkeep for one in needed)
+        if self._leading and frozenset(order[: len(self._leading)]) != self._leading and bindings:
+            cost += (_UNSORTED_HEAD - 1) * bindings[-1]
+        return cost
+
+    def upkeep(self, order: Order) -> float:
+        """What commits will do for the key orders that a variable order needs."""
+        return sum(self._needed(number, order).upkeep for number in range(len(self.atoms)))
+
+    def _needed(self, number: int, order: Order) -> _Needed:
+        atom = self.atoms[number]
+        own = tuple([v for v in order if v in atom.columns])
+        if (found := self._needs.get((number, own))) is None:
+            needed = atom.key_order({variable: i for i, variable in enumerate(own)})
+            missing = 0.0 if needed in atom.key_orders else self._building * atom.statistics.rows + _ONE_MORE_ORDER
+            found = self._needs[number, own] = _Needed(needed, missing, self._price(atom.relation, needed))
+        return found
+
+    def _price(self, relation: str, order: Order) -> float:
+        if self._upkeep is None:
+            return 0.0
+        if (relation, order) not in self._prices:
+            self._prices[relation, order] = self._upkeep.price(relation, order)
+        return self._prices[relation, order]
+
+    def building(self, order: Order) -> float:
+        """What the key orders cost that the last variable of an order makes it necessary to build."""
+        cost = 0.0
+        for number in self._at[order[-1]] if order else ():
+            if self._fits(number, order[:-1]) and not self._fits(number, order):
+                cost += self._building * self.atoms[number].statistics.rows + _ONE_MORE_ORDER
+        return cost
+
+    def _fits(self, number: int, order: Order) -> bool:
+        atom = self.atoms[number]
+        own = tuple([v for v in order if v in atom.columns])
+        if (found := self._fitting.get((number, own))) is None:
+            found = self._fitting[number, own] = atom.fits(own)
+        return found
+
+    def arranged(self, order: Order, loose: Order) -> Order:
+        """The loose variables of each atom in the order in which an existing key order has them, where one begins as the atom needs.
+
+        Any order of them serves, and one tree may so serve rules that look up different prefixes [Subotić 2018].
+        """
+        found = list(loose)
+        for number, atom in enumerate(self.atoms):
+            places = [place for place, v in enumerate(loose) if v in atom.columns]
+            if len(places) > 1:
+                own = tuple([v for v in order if v in atom.columns])
+                for place, v in zip(places, self._arrangement(number, own, tuple(loose[place] for place in places)), strict=True):
+                    found[place] = v
+        return tuple(found)
+
+    def _arrangement(self, number: int, own: Order, free: Collection[int]) -> Order:
+        """The free variables of an atom, each in one column, behind its `own` bound ones."""
+        key = (number, own, tuple(free))
+        if key not in self._arrangements:
+            atom = self.atoms[number]
+            needed = atom.key_order({variable: i for i, variable in enumerate((*own, *free))})
+            prefix = needed[: atom.arity - len(free)]
+            fitting = next((known for known in atom.key_orders if known[: len(prefix)] == prefix), needed)
+            variable = {column: v for v in free for column in atom.columns[v]}
+            self._arrangements[key] = tuple(variable[column] for column in fitting[len(prefix) :])
+        return self._arrangements[key]
