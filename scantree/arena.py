@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import mmap
 import os
+import sys
 import threading
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 
 import numpy as np
@@ -21,6 +23,10 @@ Words = NDArray[np.int64]
 
 _WORD = 8
 _MAP_NORESERVE = 0x4000  # Linux; the mmap module does not name it
+_KEPT = 64 << 20
+_OWN_REFERENCES = 2  # an arena's own, and the argument of the call that counts them
+
+_spare: deque[mmap.mmap] = deque(maxlen=1)
 
 
 def _default_reserve() -> int:
@@ -51,16 +57,38 @@ def _map(reserve: int) -> mmap.mmap:
     return mapping
 
 
+def _spare_mapping() -> mmap.mmap | None:
+    """The mapping that an arena left behind."""
+    try:
+        return _spare.popleft()
+    except IndexError:
+        return None
+
+
 class Arena:
-    """Memory for trees. `memory` is the whole reserved range as int64 words, most of them never touched."""
+    """Memory for trees. `memory` is the whole reserved range as int64 words, most of them never touched.
+
+    The range of an arena that is gone serves the next one, with up to `_KEPT` bytes that the system need not map and zero again.
+    """
+
+    _lasting = False  # until there is a mapping
 
     def __init__(self, reserve_bytes: int | None = None) -> None:
-        self._mapping = _map(reserve_bytes or _default_reserve())
+        self._mapping = (None if reserve_bytes else _spare_mapping()) or _map(reserve_bytes or _default_reserve())
+        self._lasting = reserve_bytes is None and hasattr(mmap, "MADV_DONTNEED")
         self.memory: Words = np.frombuffer(self._mapping, dtype=np.int64)
+        self.memory[:ARENA_HEADER] = 0
         self.memory[NEXT_WORD] = ARENA_HEADER
         self.lock = threading.RLock()
         # Trees die at any time, in any thread, even inside a change: their roots wait here until the next change begins.
         self._dead: deque[int] = deque()
+
+    def __del__(self, references: Callable[[object], int] = sys.getrefcount) -> None:
+        """Leave the mapping to the next arena, unless someone still holds a view of the words."""
+        if self._lasting and not _spare and references(self.memory) == _OWN_REFERENCES:
+            if (excess := self.bytes_touched - _KEPT) > 0:
+                self._mapping.madvise(mmap.MADV_DONTNEED, _KEPT, excess)
+            _spare.append(self._mapping)
 
     @property
     def bytes_in_use(self) -> int:

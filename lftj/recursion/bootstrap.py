@@ -21,6 +21,7 @@ from lftj.recursion.packed_rows import PackedRows
 from lftj.recursion.parts import close_parts
 from lftj.recursion.ranges import ranges_of_types
 from lftj.recursion.row_set import RowSet
+from lftj.recursion.turns import downstream
 from lftj.recursion.variants import recursive_atoms
 from lftj.storage.database import base_name
 from lftj.storage.loose_rows import LooseRows
@@ -56,6 +57,12 @@ def _round_0(schema: RelationSchema, seeds: list[NormalRule], relations: Relatio
 
 class _Rows(Fixpoint[RowSet | ChosenRows]):
     """Finds rows alone."""
+
+    def turns(self, rules: Sequence[NormalRule]) -> list[list[str]]:
+        """One relation after another. Choice depends on what iteration a row is found in, and so needs rounds of all."""
+        if any(schema.choice for schema in self.schemas.values()):
+            return super().turns(rules)
+        return [[name] for name in downstream(self.schemas, rules)]
 
     def first(self, schema: RelationSchema, seeds: list[NormalRule]) -> RowSet | ChosenRows:
         """The rows of round 0, in a set for the values that are to be expected."""

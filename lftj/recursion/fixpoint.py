@@ -7,6 +7,7 @@ whole relation is kept as a tree only where some rule joins it with a delta.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
@@ -71,6 +72,7 @@ class Fixpoint(Generic[T]):
         # relations that are read whole, not just their deltas
         self.kept = [name for name in schemas if name in read or older_name(name) in read]
         self.total_of = {older_name(name): name for name in self.kept}
+        self._turns = deque(self.turns(rules))
         self.rows: dict[str, T] = {}
         self.deltas: dict[str, LooseRows] = {}
         self.older: dict[str, RelationVersion] = {}
@@ -120,20 +122,29 @@ class Fixpoint(Generic[T]):
                     del self._due[name]
         return self.totals[name]
 
+    def turns(self, rules: Sequence[NormalRule]) -> list[list[str]]:
+        """Which relations' deltas are read in which round, again and again; here all of them in every round."""
+        return [list(self.schemas)]
+
     def _next_round(self) -> None:
-        """Make the fresh rows the deltas; they belong to the totals from now on."""
+        """Make the fresh rows of the next turn that has any the deltas; they belong to the totals from now on."""
         for name in self.kept:
             self.older[name] = self.total(name)
-        for name, schema in self._delta_schemas.items():
-            self.deltas[name] = self.fresh(name, schema)
-        self._due = {name: self.deltas[name] for name in self.kept if self.deltas[name].count}
+        self.deltas = {}
+        for _ in range(len(self._turns)):
+            self._turns.rotate(-1)
+            self.deltas = {name: self.fresh(name, self._delta_schemas[name]) for name in self._turns[-1]}
+            if self.active:
+                break
+        self._due = {name: self.deltas[name] for name in self.kept if name in self.deltas and self.deltas[name].count}
 
     def round(self) -> None:
         """One iteration."""
         deltas = {delta_name(name): delta for name, delta in self.deltas.items()}
         older = {older_name(name): version for name, version in self.older.items()}
         readable = _Readable({**self.lower, **older, **deltas}, self)
-        runnable = [variant for variant in self.variants if all(readable.holds(atom.relation) for atom in variant.rule.atoms)]
+        due = (variant for variant in self.variants if variant.source in self.deltas)
+        runnable = [variant for variant in due if all(readable.holds(atom.relation) for atom in variant.rule.atoms)]
         for variant in runnable:
             self._plans.plan(variant, self.deltas[variant.source].count, readable)
             self._semi_joins.prepare(variant, self.deltas[variant.source])
@@ -155,7 +166,7 @@ class Fixpoint(Generic[T]):
 
     def _call(self, rule: FunctorRule) -> None:
         """Add the functor's rows for what is new in its domain: a value depends on one row alone."""
-        if self.deltas[rule.domain].count:
+        if rule.domain in self.deltas and self.deltas[rule.domain].count:
             rows = functor_rows(rule, self.deltas[rule.domain].columns(), self.context)
             if len(rows[0]):
                 self.rows[rule.relation].add(np.array(rows, np.int64), np.arange(len(rows)))

@@ -131,3 +131,27 @@ def test_a_reserve_that_the_system_refuses_is_halved_until_it_grants_it() -> Non
 def test_a_full_arena_names_its_size() -> None:
     with pytest.raises(MemoryError, match="arena of 0 GiB cannot hold another"):
         Tree.build(Arena(reserve_bytes=1 << 20), [np.arange(1_000_000)])
+
+
+def test_the_memory_of_an_arena_that_is_gone_serves_the_next_one() -> None:
+    gc.collect()
+    first = Arena()
+    start = first.memory.__array_interface__["data"][0]
+    columns = random_rows(5, 3000)
+    del first
+    second = Arena()
+    assert second.memory.__array_interface__["data"][0] == start
+    tree = Tree.build(second, columns)
+    check_arena(second, [tree])
+    assert rows_of(tree.columns()) == rows_of(columns)
+
+
+def test_words_that_someone_looks_at_are_not_used_again() -> None:
+    gc.collect()
+    first = Arena()
+    words = first.memory[:1000]
+    words[999] = 17
+    del first
+    second = Arena()
+    second.memory[999] = 18
+    assert words[999] == 17
