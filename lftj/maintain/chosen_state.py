@@ -48,7 +48,7 @@ class ChosenState(RelationState):
 
 def one_domain(schema: RelationSchema) -> bool:
     """Whether the choice among candidates of this relation can be kept true group by group."""
-    return len(schema.choice) == 1 and len(schema.choice[0]) > 0
+    return len(schema.choice) == 1
 
 
 def change_of_choice(
@@ -60,25 +60,32 @@ def change_of_choice(
     """
     domain = schema.choice[0]
     order: Order = (*domain, *(column for column in range(schema.arity) if column not in domain))
-    groups = [np.concatenate([delta.inserts[column], delta.erases[column]]) for column in domain]
-    before = _first_rows(chosen, order, sort_rows(groups))
+    every = [np.concatenate(pair) for pair in zip(delta.inserts, delta.erases, strict=True)]
+    before = _first_rows(chosen, order, _groups(every, domain))
     lost = contains(before, delta.erases)
     left = [column[~lost] for column in before]
-    losing = sort_rows([before[column][lost] for column in domain])
+    losing = _groups([column[lost] for column in before], domain)
     by_code = all(schema.columns[column][1].name != "str" for column in order[len(domain) :])
     others = _first_rows(candidates, order, losing) if by_code else _all_rows(candidates, order, losing)
     after = choose(schema, sort_rows([np.concatenate(pieces) for pieces in zip(left, delta.inserts, others, strict=True)]), dictionary)
     return Delta(difference(after, before), difference(before, after))
 
 
-def _first_rows(relation: RelationVersion, order: Order, groups: Columns) -> Columns:
-    """The first row in a key order of each group that has one, its leading columns given; sorted."""
+def _groups(rows: Columns, domain: Order) -> np.ndarray:
+    """The groups of these rows: a matrix of their leading columns in a key order that begins with the domain."""
+    if not domain:
+        return np.empty((0, min(1, len(rows[0]))), np.int64)
+    return np.array(sort_rows([rows[column] for column in domain]))
+
+
+def _first_rows(relation: RelationVersion, order: Order, groups: np.ndarray) -> Columns:
+    """The first row in a key order of each group that has one; sorted."""
     found, columns, _ = relation.tree(order).edge_rows(groups)
     return sort_rows([columns[order.index(column)][found] for column in range(len(order))])
 
 
-def _all_rows(relation: RelationVersion, order: Order, groups: Columns) -> Columns:
+def _all_rows(relation: RelationVersion, order: Order, groups: np.ndarray) -> Columns:
     """All rows of the groups."""
     tree = relation.tree(order)
-    pieces = [tree.range(group, after_prefix(group)) for group in zip(*(column.tolist() for column in groups), strict=True)]
+    pieces = [tree.range(group, after_prefix(group)) for group in groups.T.tolist()]
     return [np.concatenate([np.empty(0, np.int64), *(piece[order.index(column)] for piece in pieces)]) for column in range(len(order))]

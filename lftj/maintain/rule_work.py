@@ -16,9 +16,9 @@ class RuleWork:
     update that cost more than allowed was given up for a full evaluation), `forecast` (it was expected to, and not started), `added` and
     `removed` (a rule that came or went), `bootstrap` (a recursive stratum from nothing), `parts` (only the parts of one that the change
     touches), `rounds` (a recursive stratum that parts of a distributed workspace derive together), `choice` (a relation or stratum with
-    choice domains, chosen anew). `steps` are kernel steps, those of an abandoned update included. `assignments` counts rows of satisfying
-    assignments found, `head_changes` the changes of the rule's head rows. `parts` are the parts into which large evaluations were divided,
-    0 when none was, and `largest_part` the kernel steps of the largest of them.
+    several choice domains, chosen anew). `steps` are kernel steps, those of an abandoned update included. `assignments` counts rows of
+    satisfying assignments found, `head_changes` the changes of the rule's head rows. `parts` are the parts into which large evaluations
+    were divided, 0 when none was, and `largest_part` the kernel steps of the largest of them.
     """
 
     relation: str

@@ -55,7 +55,7 @@ def _round_0(schema: RelationSchema, seeds: list[NormalRule], relations: Relatio
     return union(rows, relations[base].columns()) if base in relations else rows
 
 
-class _Rows(Fixpoint[RowSet | ChosenRows]):
+class _Rows(Fixpoint[RowSet | ChosenRows[RowSet]]):
     """Finds rows alone."""
 
     def turns(self, rules: Sequence[NormalRule]) -> list[list[str]]:
@@ -64,7 +64,7 @@ class _Rows(Fixpoint[RowSet | ChosenRows]):
             return super().turns(rules)
         return [[name] for name in downstream(self.schemas, rules)]
 
-    def first(self, schema: RelationSchema, seeds: list[NormalRule]) -> RowSet | ChosenRows:
+    def first(self, schema: RelationSchema, seeds: list[NormalRule]) -> RowSet | ChosenRows[RowSet]:
         """The rows of round 0, in a set for the values that are to be expected."""
         ranges = ranges_of_types(self.lower.values(), {type for each in self.schemas.values() for _, type in each.columns})
         rows = _round_0(schema, seeds, self.lower, self.context)
@@ -83,7 +83,7 @@ class _Rows(Fixpoint[RowSet | ChosenRows]):
     def release(self) -> None:
         """Give back what others can use; no more rounds are run."""
         for rows in self.rows.values():
-            rows.release()
+            (rows.candidates if isinstance(rows, ChosenRows) else rows).release()
 
     def fresh(self, name: str, schema: RelationSchema) -> LooseRows:
         """Rows that need not be unpacked before they are sorted."""

@@ -8,13 +8,14 @@ rejected once clashes with something accepted, for good: later iterations look a
 
 from __future__ import annotations
 
+from typing import Generic, Protocol, TypeVar
+
 import numpy as np
 
 from lftj.dictionary import Dictionary
 from lftj.program.normal_form import RelationSchema
-from lftj.recursion.row_set import RowSet
 from lftj.storage.delta import Columns
-from scantree.rows import sort_rows
+from scantree.rows import sort_rows, sort_with
 
 
 class Chooser:
@@ -68,28 +69,44 @@ def choose(schema: RelationSchema, candidates: Columns, dictionary: Dictionary) 
     return Chooser(schema, dictionary).accepted(candidates)
 
 
-class ChosenRows:
-    """The rows of a relation with choice domains during a fixpoint; used like the RowSet in which it keeps all candidates."""
+class Table(Protocol):
+    """Where a fixpoint keeps the rows of a relation."""
 
-    def __init__(self, candidates: RowSet, schema: RelationSchema, dictionary: Dictionary):
-        self._candidates = candidates
+    def add(self, rows: np.ndarray, picks: np.ndarray) -> None:
+        """Add candidates."""
+        ...
+
+    def take_fresh(self, ordered: bool = False) -> Columns:
+        """The rows that were new since the last call."""
+        ...
+
+
+T = TypeVar("T", bound=Table)
+
+
+class ChosenRows(Generic[T]):
+    """The rows of a relation with choice domains during a fixpoint; used like the table in which it keeps all `candidates`."""
+
+    def __init__(self, candidates: T, schema: RelationSchema, dictionary: Dictionary):
+        self.candidates = candidates
         self._chooser = Chooser(schema, dictionary)
         self._rows: list[Columns] = []
 
     def add(self, rows: np.ndarray, picks: np.ndarray) -> None:
-        """Add candidates, as to a RowSet."""
-        self._candidates.add(rows, picks)
+        """Add candidates."""
+        self.candidates.add(rows, picks)
 
     def take_fresh(self, ordered: bool = False) -> Columns:
         """What is accepted of the candidates that were new since the last call, in ascending order of codes in any case."""
-        accepted = self._chooser.accepted(self._candidates.take_fresh())
+        accepted = self._chooser.accepted(self.candidates.take_fresh())
         self._rows.append(accepted)
         return accepted
 
-    def release(self) -> None:
-        """As of a RowSet."""
-        self._candidates.release()
-
     def columns(self) -> Columns:
         """All rows accepted so far, sorted."""
-        return sort_rows([np.concatenate(parts) for parts in zip(*self._rows, strict=True)])
+        return self.counted()[0]
+
+    def counted(self) -> tuple[Columns, np.ndarray]:
+        """All rows accepted so far, sorted, and the round in which each was."""
+        rounds = np.repeat(np.arange(len(self._rows)), [len(rows[0]) for rows in self._rows])
+        return sort_with([np.concatenate(parts) for parts in zip(*self._rows, strict=True)], rounds)

@@ -22,6 +22,7 @@ from lftj.join.evaluate import Columns
 from lftj.maintain.versions import Versions
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, Stratum
 from lftj.recursion.bootstrap import bootstrap
+from lftj.recursion.candidates import decided_group_by_group
 from lftj.recursion.decomposable import decompose
 from lftj.recursion.effort import CHANGED, ROW_ALONE, STEP, TOUCHED
 from lftj.recursion.elastic_bootstrap import elastic_bootstrap
@@ -85,7 +86,7 @@ def stratum_key(relations: Iterable[str]) -> str:
 def follow(stratum: Stratum, schemas: Mapping[str, RelationSchema], kept: Kept | None, versions: Versions, context: Context) -> Followed:
     """Bring a recursive stratum up to date. Raises what evaluation raises; nothing given is changed."""
     rules = [rule for rule in stratum.rules if isinstance(rule, NormalRule)]
-    if any(schema.choice for schema in schemas.values()):
+    if not decided_group_by_group(schemas):
         return _rows_alone(schemas, stratum.rules, versions, context, strategy="choice")
     if not context.keep or not context.fraction or not _countable(stratum):
         return _rows_alone(schemas, stratum.rules, versions, context)

@@ -14,6 +14,8 @@ from lftj.join.context import Context
 from lftj.join.evaluate import Columns, Relations
 from lftj.maintain.full import projected
 from lftj.program.normal_form import NormalRule, RelationSchema
+from lftj.recursion.candidates import Candidates
+from lftj.recursion.choice import ChosenRows
 from lftj.recursion.counted_parts import count_parts
 from lftj.recursion.decomposable import decompose
 from lftj.recursion.effort import ITERATION, PROOF, ROW, STEP, WALKED
@@ -36,34 +38,49 @@ def elastic_bootstrap(
     before = context.work
     fixpoint = _Proofs(schemas, rules, relations, context)
     fixpoint.start()
-    if shape := decompose(schemas, rules):
-        first, _, proofs = fixpoint.rows[shape.relation].columns()
+    shape = None if any(schema.choice for schema in schemas.values()) else decompose(schemas, rules)
+    if shape is not None:
+        first, _, proofs = fixpoint.table(shape.relation).columns()
         proven = count_parts(shape, first, proofs, fixpoint.lower, context)
         found = {shape.relation: IteratedRelation.of(schemas[shape.relation], context.arena, *proven)}
         steps = context.work - before
         return StratumState(schemas, found, queries, steps + WALKED * found[shape.relation].count, steps)
     while fixpoint.active:
         fixpoint.round()
-    found = {name: IteratedRelation.of(each, context.arena, *fixpoint.rows[name].columns()) for name, each in schemas.items()}
-    rows = sum(relation.count for relation in found.values())
+    found = {name: fixpoint.found(name) for name in schemas}
+    chosen = {name: Candidates.of(each, context.arena, *fixpoint.table(name).columns()) for name, each in schemas.items() if each.choice}
+    rows = sum(relation.count for relation in found.values()) + sum(kept.rows.count for kept in chosen.values())
     steps = context.work - before
-    return StratumState(schemas, found, queries, STEP * steps + fixpoint.effort + ROW * rows, steps)
+    return StratumState(schemas, found, queries, STEP * steps + fixpoint.effort + ROW * rows, steps, candidates=chosen)
 
 
-class _Proofs(Fixpoint[ProofTable]):
+class _Proofs(Fixpoint[ProofTable | ChosenRows[ProofTable]]):
     """Counts proofs; `effort` is what that cost beside kernel steps."""
 
     counting = True
     effort = 0
 
-    def first(self, schema: RelationSchema, seeds: list[NormalRule]) -> ProofTable:
+    def first(self, schema: RelationSchema, seeds: list[NormalRule]) -> ProofTable | ChosenRows[ProofTable]:
         """The rows of round 0: a proof for being a base row, and those by rules that read nothing of the stratum."""
         table = ProofTable(stored_width(schema.arity))
         for rule in seeds:
             _add(table, *projected(rule, self.lower, self.context))
         if (base := self.lower.get(base_name(schema.name))) is not None:
             _add(table, base.columns(), np.ones(base.count, np.int64))
-        return table
+        return ChosenRows(table, schema, self.context.dictionary) if schema.choice else table
+
+    def table(self, name: str) -> ProofTable:
+        """What was derived of a relation, accepted or not."""
+        rows = self.rows[name]
+        return rows.candidates if isinstance(rows, ChosenRows) else rows
+
+    def found(self, name: str) -> IteratedRelation:
+        """The rows of a relation; only candidates have the proofs where there is a choice."""
+        rows, schema = self.rows[name], self.schemas[name]
+        if isinstance(rows, ProofTable):
+            return IteratedRelation.of(schema, self.context.arena, *rows.columns())
+        accepted, iterations = rows.counted()
+        return IteratedRelation.of(schema, self.context.arena, accepted, iterations, np.zeros_like(iterations))
 
     def candidates(self, piece: np.ndarray, variant: Variant) -> tuple[np.ndarray, np.ndarray]:
         """Output rows with their proofs in the last line."""

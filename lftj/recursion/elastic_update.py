@@ -29,6 +29,7 @@ from lftj.join.context import Context
 from lftj.maintain.versions import CHANGE, OLD, Versions
 from lftj.program.normal_form import NormalRule
 from lftj.recursion import settle_kernels as at
+from lftj.recursion.choosing import Choosing
 from lftj.recursion.compiled_rounds import CompiledRounds
 from lftj.recursion.effort import ITERATION, LOOK_UP, change_of, charge
 from lftj.recursion.elastic_query import ElasticQuery, Proofs
@@ -36,37 +37,14 @@ from lftj.recursion.iterated_relation import ITERATED, IteratedRelation, iterate
 from lftj.recursion.judge_kernels import judge_rows
 from lftj.recursion.moves import ComeAndGone, Moves
 from lftj.recursion.proofs_to_come import Counted, ProofsToCome
+from lftj.recursion.readings import Readings, readers_of
 from lftj.recursion.round_tables import Question
-from lftj.recursion.rule_queries import BEFORE, LOST, MOVED, START, RuleQueries
+from lftj.recursion.rule_queries import BEFORE, LOST, MOVED, START
 from lftj.recursion.standing import standing
 from lftj.recursion.stratum_state import StratumState
 from lftj.storage.database import base_name
-from lftj.storage.delta import Columns, Delta
+from lftj.storage.delta import Columns, Delta, no_rows
 from lftj.storage.loose_rows import LooseRows
-from lftj.storage.relation import RelationVersion
-
-
-class _Readings(dict[str, RelationVersion]):
-    """What the queries read, by the names in their bodies; relations below are looked up when first read."""
-
-    def __init__(self, versions: Versions):
-        super().__init__()
-        self._versions = versions
-
-    def __missing__(self, name: str) -> RelationVersion:
-        plain = name.removesuffix(OLD)
-        # a rule that goes may be the last to read a hidden relation, which goes with it
-        self[name] = found = self._versions[name] if plain in self._versions else self._versions.old[plain]
-        return found
-
-
-def _readers(rules: Iterable[RuleQueries], members: Iterable[str]) -> dict[str, list[RuleQueries]]:
-    """The rules that read each relation of a stratum."""
-    readers: dict[str, list[RuleQueries]] = {name: [] for name in members}
-    for queries in rules:
-        for name in {atom.relation for atom in queries.rule.atoms} & readers.keys():
-            readers[name].append(queries)
-    return readers
 
 
 class ElasticUpdate:
@@ -77,15 +55,16 @@ class ElasticUpdate:
         self.versions = versions
         self.context = context
         self.rules = state.queries_of(rules)
-        self.readers = _readers(self.rules, state.schemas)
+        self.readers = readers_of(self.rules, state.schemas)
         self.asked: dict[ElasticQuery, None] = {}
         self.relations: dict[str, IteratedRelation] = dict(state.relations)
         self.waiting = ProofsToCome()
-        self.readings = _Readings(versions)
+        self.readings = Readings(versions)
         self.moving = {name: iterated_schema(schema, MOVED) for name, schema in state.schemas.items()}
         self.losing = {name: replace(schema, name=name + LOST) for name, schema in state.schemas.items()}
         self.assignments = 0
         self.net = {name: ComeAndGone() for name in state.schemas}
+        self.choosing = {name: Choosing(state.schemas[name], kept, context.dictionary) for name, kept in state.candidates.items()}
         for name, relation in state.relations.items():
             self.readings.update({name + ITERATED: relation, name + BEFORE: relation, name + START: relation})
 
@@ -95,7 +74,7 @@ class ElasticUpdate:
         rounds = CompiledRounds(self.state.schemas, self._questions, self.readings, self.context)
         while (due := self.waiting.take()) is not None:
             self._iteration(*due)
-            if rounds.worth_trying(sum(len(counts) for _, counts in due[1].values())):
+            if not self.choosing and rounds.worth_trying(sum(len(counts) for _, counts in due[1].values())):
                 rounds.go(self.relations, self.waiting)
         self.assignments += rounds.assignments
         self.asked.update(dict.fromkeys(question.query for question in rounds.plans))
@@ -154,10 +133,10 @@ class ElasticUpdate:
     def _iteration(self, iteration: int, due: Mapping[str, Counted]) -> None:
         charge(self.context, ITERATION)
         moves = {name: self._settle(name, iteration, counted) for name, counted in due.items()}
-        moved = {name: moved for name, moved in moves.items() if moved is not None}
-        for name, (_, _, lost) in moved.items():
-            if len(lost[0]):
-                self._rediscover(name, iteration, lost)
+        for name, each in moves.items():
+            if each is not None and len(each.lost[0]):
+                self._rediscover(name, iteration, each.lost)
+        moved = [name for name, each in moves.items() if self._seen(name, iteration, each)]
         for name in moved:
             for queries in self.readers.get(name, ()):
                 for query in queries.moved:
@@ -169,9 +148,10 @@ class ElasticUpdate:
             self.readings[name + BEFORE] = self.relations[name]
 
     def _settle(self, name: str, iteration: int, due: Counted) -> Moves | None:
-        """Bring a relation's rows of this iteration up to date; what moved, if anything did."""
+        """Bring a relation's rows, or its candidates, of this iteration up to date; what moved, if anything did."""
         rows, counts = due
-        relation = self.relations[name]
+        choosing = self.choosing.get(name)
+        relation = self.relations[name] if choosing is None else choosing.rows
         charge(self.context, len(counts) * LOOK_UP)
         present, (words,) = relation.identity.lookup(rows)
         kinds, stood = np.empty_like(counts), np.empty_like(counts)
@@ -184,15 +164,43 @@ class ElasticUpdate:
         moving = len(found) + len(lost)
         charge(self.context, change_of(moving + len(recounted), relation.count))
         charge(self.context, change_of(moving, relation.count) * (len(relation.orders()) - 1))
-        self.relations[name] = after = relation.moved(found_rows, [column.take(recounted) for column in counted], lost_rows)
-        self.readings[name + ITERATED] = after
+        after = relation.moved(found_rows, [column.take(recounted) for column in counted], lost_rows)
+        if choosing is None:
+            self._become(name, after)
+        else:
+            choosing.rows = after
         if not moving:
-            self.readings[name + BEFORE] = after
             return None
-        moves = Moves(found_rows[:-1], stood.take(found), lost_rows)
+        return Moves(found_rows[:-1], stood.take(found), lost_rows, np.full(len(lost), iteration))
+
+    def _seen(self, name: str, iteration: int, moves: Moves | None) -> bool:
+        """Tell the rules what moved of the rows that they see, which are those accepted where there is a choice; whether anything did."""
+        if name in self.choosing:
+            moves = self._accept(name, self.choosing[name], iteration, moves)
+        if moves is None:
+            self.readings[name + BEFORE] = self.relations[name]
+            return False
         self.net[name].add(moves)
         self.readings[name + MOVED] = LooseRows(self.moving[name], self.context.arena, moves.loose(iteration))
+        return True
+
+    def _accept(self, name: str, choosing: Choosing, iteration: int, moves: Moves | None) -> Moves | None:
+        """Bring the rows accepted up to date with moves of candidates; what moved of them, if anything did."""
+        relation = self.relations[name]
+        moves, groups = choosing.accepted(relation, moves, iteration)
+        for then in choosing.due:
+            self.waiting.wake(name, then, relation.identity.key_width)
+        moving = len(moves.stood) + len(moves.left)
+        orders = len(relation.orders())
+        charge(self.context, 2 * LOOK_UP * groups + change_of(groups, choosing.rows.count) + orders * change_of(moving, relation.count))
+        if not moving:
+            return None
+        found = [*moves.found, standing(np.full_like(moves.stood, iteration))]
+        self._become(name, relation.moved(found, no_rows(len(found)), moves.lost))
         return moves
+
+    def _become(self, name: str, after: IteratedRelation) -> None:
+        self.relations[name] = self.readings[name + ITERATED] = after
 
     def _rediscover(self, name: str, iteration: int, lost: Columns) -> None:
         """Let the proofs that lost rows had in later iterations wait there."""
@@ -213,7 +221,8 @@ class ElasticUpdate:
                 if name.endswith(OLD) and name[: -len(OLD)] in self.versions:
                     self.versions[name[: -len(OLD)]].tree(order)
         relations = {name: relation.with_orders_of(self.state.relations[name]) for name, relation in self.relations.items()}
-        return replace(self.state, relations=relations, rules=self.rules)
+        candidates = {name: choosing.candidates for name, choosing in self.choosing.items()}
+        return replace(self.state, relations=relations, rules=self.rules, candidates=candidates)
 
     def _deltas(self, *, compared: bool) -> dict[str, Delta]:
         """The net changes; runs of compiled rounds tell no moves, so after these the versions are `compared`."""

@@ -13,11 +13,15 @@ from scantree.rows import difference, sort_rows
 
 
 class Moves(NamedTuple):
-    """What an iteration does to a relation: rows found there with the iteration they stood in (NEVER: none), and rows lost from it."""
+    """What an iteration does to a relation: rows found there with the iterations they stood in (NEVER: none), and rows lost.
+
+    A row is lost from this iteration; one that was accepted and is not any more also from a later one: `left`.
+    """
 
     found: Columns
     stood: np.ndarray
     lost: Columns
+    left: np.ndarray
 
     def loose(self, iteration: int) -> Columns:
         """Rows as they were, with the complement of their standing, and as they are."""
@@ -26,7 +30,7 @@ class Moves(NamedTuple):
         pieces = [
             [*self.found, np.repeat(word, len(self.stood))],
             [*(column[again] for column in self.found), ~standing(self.stood[again])],
-            [*self.lost, np.repeat(~word, len(self.lost[0]))],
+            [*self.lost, ~standing(self.left)],
         ]
         pieces = [piece for piece in pieces if len(piece[0])]
         return pieces[0] if len(pieces) == 1 else [np.concatenate(columns) for columns in zip(*pieces, strict=True)]

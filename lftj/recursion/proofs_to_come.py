@@ -8,7 +8,7 @@ from heapq import heappop, heappush
 import numpy as np
 
 from lftj.recursion.elastic_query import Proofs
-from lftj.storage.delta import Columns
+from lftj.storage.delta import Columns, no_rows, stored_width
 from scantree.rows import sort_and_count
 
 Counted = tuple[Columns, np.ndarray]
@@ -36,6 +36,10 @@ class ProofsToCome:
         starts = np.flatnonzero(np.diff(iterations, prepend=iterations[0] - 1))
         for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(order)], strict=True):
             self._put(relation, int(iterations[start]), ([column[start:end] for column in rows], counts[start:end]))
+
+    def wake(self, relation: str, iteration: int, arity: int) -> None:
+        """Have an iteration visited for a relation, whether proofs wait there or not."""
+        self._put(relation, iteration, (no_rows(stored_width(arity)), np.empty(0, np.int64)))
 
     def _put(self, relation: str, iteration: int, counted: Counted) -> None:
         if iteration not in self._waiting:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from lftj.program.normal_form import NormalRule, RelationSchema
+from lftj.recursion.candidates import Candidates
 from lftj.recursion.iterated_relation import IteratedRelation
 from lftj.recursion.rule_queries import RuleQueries
 from lftj.storage.delta import no_rows
@@ -20,6 +21,7 @@ class StratumState:
     """One immutable version. `work`: what the last bootstrap cost (see `effort`), `steps`: the kernel steps of it; `used`: whether an
     update has succeeded since, and `failures`: how many were given up in a row.
 
+    `candidates`: of relations with a choice domain, with their proofs; of those `relations` have the rows that are accepted.
     `spent` and `changes`: what past updates cost, and the changed rows below that they were for; recent ones weigh more.
     Invariant [Theorem 3.5]: `relations` are what a bootstrap on the same input gives, iteration by iteration and count by count.
     """
@@ -33,12 +35,16 @@ class StratumState:
     failures: int = 0
     spent: float = 0.0
     changes: float = 0.0
+    candidates: Mapping[str, Candidates] = field(default_factory=dict)
 
     @staticmethod
     def empty(schemas: Mapping[str, RelationSchema], arena: Arena) -> StratumState:
         """No rules and no rows."""
         relations = {name: IteratedRelation.of(schema, arena, no_rows(schema.arity), *no_rows(2)) for name, schema in schemas.items()}
-        return StratumState(schemas, relations, ())
+        chosen = {
+            name: Candidates.of(schema, arena, no_rows(schema.arity), *no_rows(2)) for name, schema in schemas.items() if schema.choice
+        }
+        return StratumState(schemas, relations, (), candidates=chosen)
 
     def queries_of(self, rules: Iterable[NormalRule]) -> tuple[RuleQueries, ...]:
         """The queries of these rules: those of a rule that was here, with their plans, or new ones."""
@@ -65,4 +71,5 @@ class StratumState:
         """Bytes of the rows in all key orders, iterations and counts included, but for what the views share: the rows in one order."""
         relations = self.relations.values()
         shared = sum(8 * relation.count * relation.identity.key_width for relation in relations)
-        return sum(sum(relation.memory().values()) for relation in relations) - shared
+        candidates = sum(kept.bytes for kept in self.candidates.values())
+        return sum(sum(relation.memory().values()) for relation in relations) - shared + candidates

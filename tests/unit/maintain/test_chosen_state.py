@@ -61,6 +61,22 @@ def test_strings_go_by_their_characters_not_by_their_arrival():
         assert ws.verify() == []
 
 
+@pytest.mark.parametrize("type", ["number", "symbol"])
+def test_one_row_of_all_is_the_least(type: str):
+    rows: list[tuple[object]] = [(3,), (1,), (2,)] if type == "number" else [("c",), ("a",), ("b",)]
+    with lftj.connect() as ws:
+        ws.add_rules(f".decl a(x: {type})\n.decl r(x: {type})\nr(x) :- a(x), choice((), (x)).")
+        for place, least_now in ((0, rows[0]), (2, rows[2]), (1, rows[1])):
+            ws.load("a", [rows[place]])
+            assert ws["r"].fetchall() == [least_now]
+            assert "choice" not in set(ws.profile(last=1)["strategy"])
+        for place, left in ((1, [rows[2]]), (0, [rows[2]]), (2, [])):
+            with ws.transaction() as tx:
+                tx.delete("a", [rows[place]])
+            assert ws["r"].fetchall() == left
+        assert ws.verify() == []
+
+
 def test_a_commit_looks_at_the_candidates_that_change():
     with lftj.connect() as ws:
         ws.add_rules(NUMBERS.format("x"))

@@ -29,6 +29,16 @@ def rows_of(state: StratumState) -> dict[str, Rows]:
     return found
 
 
+def candidates_of(state: StratumState) -> dict[str, tuple[Rows, set[tuple[int, ...]]]]:
+    """Per relation with a choice: codes of the candidate → (iteration, proofs), and the rows of the ranking."""
+    found: dict[str, tuple[Rows, set[tuple[int, ...]]]] = {}
+    for name, kept in state.candidates.items():
+        rows, iterations, proofs = kept.rows.counted()
+        counted = {tuple(row): (i, c) for *row, i, c in np.transpose([*rows, iterations, proofs]).tolist()}
+        found[name] = counted, set(map(tuple, np.transpose(kept.ranking.columns()).tolist()))
+    return found
+
+
 def check(workspace: Any) -> int:
     """Every kept state equals a bootstrap on the present input, all its key orders agree, and its rows are the views'. Their number."""
     engine = workspace._engine
@@ -41,6 +51,7 @@ def check(workspace: Any) -> int:
         queries = StratumState.empty(state.schemas, engine.arena).queries_of([rule for rule in rules if isinstance(rule, NormalRule)])
         fresh = elastic_bootstrap(state.schemas, queries, versions, context)
         assert rows_of(state) == rows_of(fresh)
+        assert candidates_of(state) == candidates_of(fresh)
         for name, relation in state.relations.items():
             assert [column.tolist() for column in relation.rows()] == [column.tolist() for column in database[name].columns()]
             _check_orders(relation)

@@ -18,8 +18,8 @@ def _stood(*iterations: int) -> np.ndarray:
 
 def test_rows_that_were_there_before_and_are_again_do_not_change() -> None:
     net = ComeAndGone()
-    net.add(Moves(_rows(5, 7), _stood(NEVER, 3), _rows(1, 2)))
-    net.add(Moves(_rows(2, 4), _stood(NEVER, NEVER), _rows()))
+    net.add(Moves(_rows(5, 7), _stood(NEVER, 3), _rows(1, 2), _stood(2, 2)))
+    net.add(Moves(_rows(2, 4), _stood(NEVER, NEVER), _rows(), _stood()))
     delta = net.delta(2)
     assert [column.tolist() for column in delta.inserts] == [[4, 5], [40, 50]]
     assert [column.tolist() for column in delta.erases] == [[1], [10]]
@@ -28,16 +28,18 @@ def test_rows_that_were_there_before_and_are_again_do_not_change() -> None:
 def test_nothing_that_moves_is_no_change() -> None:
     net = ComeAndGone()
     assert len(net.delta(3)) == 0
-    net.add(Moves(_rows(1), _stood(4), _rows()))
+    net.add(Moves(_rows(1), _stood(4), _rows(), _stood()))
     assert len(net.delta(2)) == 0
 
 
 def test_a_move_is_a_row_as_it_was_and_as_it_is() -> None:
-    moves = Moves(_rows(5, 7), _stood(NEVER, 3), _rows(1))
+    moves = Moves(_rows(5, 7), _stood(NEVER, 3), _rows(1, 2), _stood(2, 6))
     *rows, words = moves.loose(2)
     assert sorted(zip(*(column.tolist() for column in rows), (words >> 63).tolist(), strict=True)) == [
         (1, 10, -1),
+        (2, 20, -1),
         (5, 50, 0),
         (7, 70, -1),
         (7, 70, 0),
     ]
+    assert (~words[words < 0] >> 32).tolist() == [3, 2, 6]
