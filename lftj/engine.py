@@ -19,7 +19,7 @@ from lftj.heads.user import UserAggregate
 from lftj.join.context import Bitmap, Context
 from lftj.join.statistics import Statistics
 from lftj.limits import LimitStack
-from lftj.maintain.rule_state import RelationState
+from lftj.maintain.rule_state import traced_bytes
 from lftj.maintain.rule_work import RuleWork
 from lftj.maintain.trace_choice import TraceOverride
 from lftj.program.normal_form import RelationSchema
@@ -93,7 +93,7 @@ class Engine:
         )
 
     def _traced(self) -> int:
-        return sum(state.traced for state in self.state.heads.values() if isinstance(state, RelationState))
+        return traced_bytes(self.state.heads.values())
 
     def commit(self, proposal: Proposal) -> Outcome:
         """Carry a proposal out, publish it and queue its change sets. With the writer lock held."""

@@ -20,7 +20,7 @@ from lftj.join.context import Bitmap, Context
 from lftj.join.statistics import Statistics
 from lftj.keys import check_key
 from lftj.maintain.refresh import ViewState, check_functional, refresh
-from lftj.maintain.rule_state import RelationState
+from lftj.maintain.rule_state import traced_bytes
 from lftj.maintain.rule_work import RuleWork
 from lftj.program.normal_form import RelationSchema, StratifiedProgram, Stratum
 from lftj.storage.database import BASE_SUFFIX, Database
@@ -235,7 +235,7 @@ class Advance:
 
 
 def _context(state: PartState, host: Host) -> Context:
-    traced = sum(each.traced for each in state.heads.values() if isinstance(each, RelationState))
+    traced = traced_bytes(state.heads.values())
     return Context(
         host.arena,
         host.dictionary,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from lftj.maintain.refresh import ViewState
 from lftj.maintain.rule_state import RelationState, RuleState
+from lftj.maintain.shared_head import SharedHead
 from lftj.maintain.trace_state import TraceState
 from lftj.program.normal_form import FunctorRule, NormalRule
 from lftj.recursion.stratum_state import StratumState
@@ -27,6 +28,8 @@ def upkeep_lines(rule: NormalRule | FunctorRule, state: State) -> Iterator[str]:
     if found.body is not None and found.body.extremes is not None:
         yield f"    kept up to date by looking up the first or last row of each group that changes in {found.body.extremes.relation}"
         return
+    if found.head is not None:
+        yield from _shared_lines(found, found.head)
     if found.trace is None:
         yield "    kept up to date by delta queries: each changed row is joined with the other atoms"
         return
@@ -35,6 +38,15 @@ def upkeep_lines(rule: NormalRule | FunctorRule, state: State) -> Iterator[str]:
     yield f"    kept up to date by its trace, {ends}:"
     for position in body.shape.positions:
         yield f"      {_upkeep(position, found.trace)}"
+
+
+def _shared_lines(rule: RuleState, head: SharedHead) -> Iterator[str]:
+    """With whom an aggregated rule shares its body, and what is kept of its groups."""
+    others = [member.rule for member in head.shared.members if member.rule is not rule.rule]
+    if others:
+        names = ", ".join(f"{other.relation} (rule #{other.source})" for other in others)
+        yield f"    shares one evaluation of its body at each commit, and what is kept of the groups, with {names}"
+    yield f"    keeps {', '.join(head.aggregate.memory)}"
 
 
 def _upkeep(position: Position, trace: TraceState) -> str:
@@ -68,14 +80,16 @@ def memory_rows(kept: ViewState) -> Iterator[MemoryRow]:
     if kept.support is not None:
         yield "(supports)", len(kept.support), kept.support.memory
     for rule in kept.rules:
-        yield from _rule_memory(rule)
+        if rule.head is None or rule.head.shared.members[0].rule is rule.rule:  # what several share is told once
+            yield from _rule_memory(rule)
 
 
 def _rule_memory(rule: RuleState) -> Iterator[MemoryRow]:
-    if rule.aggregate is not None:
-        for what, size in rule.aggregate.memory.items():
-            yield f"(head of rule #{rule.rule.source}: {what})", len(rule.aggregate), size
+    users = rule.head.users if rule.head is not None else f"rule #{rule.rule.source}"
+    if rule.head is not None:
+        for what, size in rule.head.aggregate.memory.items():
+            yield f"(head of {users}: {what})", len(rule.head.aggregate), size
     if rule.trace is not None:
         for key, index in rule.trace.indices.items():
             where = describe_position(rule.trace.body.shape.by_key[key], rule.trace)
-            yield f"(index of rule #{rule.rule.source}: {where}, {index.granularity})", len(index), index.bytes
+            yield f"(index of {users}: {where}, {index.granularity})", len(index), index.bytes

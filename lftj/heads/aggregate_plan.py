@@ -103,8 +103,10 @@ def _plan_ordered_rows(shape: AggregateShape, arena: Arena, surroundings: Surrou
 
 def _scan(call: CallShape, rows: OrderedRows, surroundings: Surroundings) -> Scan:
     dictionary = surroundings.dictionary
-    places = [rows.code_column(rows.args.index(arg)) for arg in call.args]
+    places = {arg: rows.code_column(rows.args.index(arg)) for arg in call.args if arg in rows.args}
     if call.function != "concat":
         types: list[Type] = list(call.types)
-        return Fold.of(dictionary, surroundings.user[call.function], places, types, call.result)
-    return Concatenation.of(dictionary, places[0], places[1] if len(places) > 1 else None)
+        return Fold.of(dictionary, surroundings.user[call.function], [places[arg] for arg in call.args], types, call.result)
+    text, *more = call.args
+    separator = places[more[0]] if more and call.separator is None else call.separator or ""
+    return Concatenation.of(dictionary, places[text], separator)

@@ -11,22 +11,49 @@ from lftj.dictionary import Dictionary
 from lftj.heads.aggregate import AggregateCall
 from lftj.heads.user import UserAggregate
 from lftj.heads.values import group_name
-from lftj.program.normal_form import AggregateTerm, NormalRule, Ref
+from lftj.program.normal_form import AggregateTerm, NormalRule, Ref, Value
 from lftj.types import Type
 
 
 @dataclass(frozen=True, slots=True)
 class CallShape:
-    """One aggregated head column: the function, the positions of its arguments among the columns, their types, the type of the result."""
+    """One aggregated head column: the function, the positions of its arguments among the columns, their types, the type of the result.
+
+    `separator`: that of a `concat` whose separator is one for all rows.
+    """
 
     function: str
     args: tuple[int, ...]
     types: tuple[Type, ...]
     result: Type
+    separator: str | None = None
 
     def over(self, columns: Sequence[np.ndarray]) -> AggregateCall:
         """The call on these columns, for `aggregate`."""
         return AggregateCall(self.function, [columns[arg] for arg in self.args], list(self.types), self.result)
+
+
+@dataclass(frozen=True, slots=True)
+class HeadColumns:
+    """Where the columns of a head come from: `places` in (group columns, results of the calls); the first `width` are the group."""
+
+    places: tuple[int, ...]
+    width: int
+
+    @property
+    def leads(self) -> bool:
+        """Whether the head begins with the group columns as the state has them, so that rows in order of their group are in order."""
+        return self.places[: self.width] == tuple(range(self.width))
+
+    @property
+    def calls(self) -> tuple[int, ...]:
+        """The numbers of the calls whose results the head publishes."""
+        return tuple(sorted({place - self.width for place in self.places if place >= self.width}))
+
+    def rows(self, groups: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Head columns from group columns and results, in the order of the groups."""
+        columns = [*groups[: self.width], *results]
+        return [columns[place] for place in self.places]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,20 +82,20 @@ class AggregateShape:
         types = tuple(rule.variables[variable].type for variable in needed)
         place = {variable: position for position, variable in enumerate(needed)}
         width = len(set(group))
-        calls = tuple(_call(term, place, types) for term in terms)
+        constants = {each.variable: each.expression.value for each in rule.assignments if isinstance(each.expression, Value)}
+        calls = tuple(_call(term, place, types, constants) for term in terms)
         results = iter(range(width, width + len(calls)))
         head = tuple(place[term.variable] if isinstance(term, Ref) else next(results) for term in rule.head)
         return AggregateShape(needed, types, width, tuple(place[variable] for variable in group), calls, head)
 
     @property
-    def leads(self) -> bool:
-        """Whether the head begins with the group columns as the state has them, so that rows in order of their group are in order."""
-        return self.head[: self.width] == tuple(range(self.width))
+    def columns(self) -> HeadColumns:
+        """The head's own columns."""
+        return HeadColumns(self.head, self.width)
 
     def head_rows(self, groups: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Head columns from group columns and results, in the order of the groups."""
-        columns = [*groups[: self.width], *results]
-        return [columns[place] for place in self.head]
+        return self.columns.rows(groups, results)
 
     def name(self, groups: Sequence[np.ndarray], dictionary: Dictionary, group: int) -> str:
         """How messages call a group."""
@@ -84,6 +111,8 @@ class Surroundings:
     user: Mapping[str, UserAggregate]
 
 
-def _call(term: AggregateTerm, place: Mapping[int, int], types: Sequence[Type]) -> CallShape:
+def _call(term: AggregateTerm, place: Mapping[int, int], types: Sequence[Type], constants: Mapping[int, object]) -> CallShape:
     args = tuple(place[argument.variable] for argument in term.args)
-    return CallShape(term.function, args, tuple(types[arg] for arg in args), term.type)
+    separator = constants.get(term.args[1].variable) if term.function == "concat" and len(args) > 1 else None
+    assert separator is None or isinstance(separator, str)
+    return CallShape(term.function, args, tuple(types[arg] for arg in args), term.type, separator)

@@ -14,7 +14,7 @@ import numpy as np
 
 from lftj.dictionary import Dictionary
 from lftj.heads.aggregate_plan import AggregatePlan, plan_aggregates
-from lftj.heads.aggregate_shape import AggregateShape, Surroundings
+from lftj.heads.aggregate_shape import AggregateShape, HeadColumns, Surroundings
 from lftj.heads.changes import divided, net_changes
 from lftj.heads.kept import GroupChange, Kept, Work
 from lftj.heads.support import too_many
@@ -23,6 +23,31 @@ from lftj.heads.user import UserAggregate
 from lftj.storage.delta import Columns, Delta
 from scantree import Arena, Tree
 from scantree.rows import sort_rows
+
+
+@dataclass(frozen=True, slots=True)
+class GroupsMoved:
+    """What a change made of the groups that it affects: their columns, the results of all calls `before` and `after` it, and whether they
+    were there (`was`) and are (`here`)."""
+
+    groups: list[np.ndarray]
+    before: list[np.ndarray]
+    after: list[np.ndarray]
+    was: np.ndarray
+    here: np.ndarray
+
+    def of(self, head: HeadColumns) -> Delta:
+        """The rows of one head that come and go: those of groups that come and go, and those where a result of its own differs."""
+        differs = ~(self.was & self.here)
+        for call in head.calls:
+            differs |= self.before[call] != self.after[call]
+        return Delta(self._rows(head, self.after, differs & self.here), self._rows(head, self.before, differs & self.was))
+
+    def _rows(self, head: HeadColumns, results: Sequence[np.ndarray], which: np.ndarray) -> Columns:
+        rows = head.rows(self.groups, results)
+        if not which.all():
+            rows = [column[which] for column in rows]
+        return rows if head.leads else sort_rows(rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +97,14 @@ class AggregateState:
 
         O(log n) a row, and what the results take to compute: a concatenation is as long as it is. ValueRangeError as in `build`.
         """
+        state, moved = self.advanced(columns, signed)
+        return state, Delta.empty(len(self.shape.head)) if moved is None else moved.of(self.shape.columns)
+
+    def advanced(self, columns: Sequence[np.ndarray], signed: np.ndarray) -> tuple[AggregateState, GroupsMoved | None]:
+        """As `update`, with the change of the groups, from which every head over them reads its own; None where there is none."""
         rows, net = net_changes(columns, signed)
         if not len(net):
-            return self, Delta.empty(len(self.shape.head))
+            return self, None
         change, found = self._change(rows, net)
         advances = [state.advanced(change) for state in self.kept]
         results = [
@@ -85,7 +115,8 @@ class AggregateState:
         values = [change.sizes, *stored, *(column for advance in advances for column in advance.columns)]
         groups = self._written(change, found, values)
         state = replace(self, groups=groups, kept=tuple(a.state for a in advances), order=change.order, steps=change.work.pages)
-        return state, self._head_change(change, found, results)
+        before = [change.before[column] for column in self.plan.published]
+        return state, GroupsMoved(list(change.groups), before, results, found, change.sizes > 0)
 
     def _change(self, rows: np.ndarray, net: np.ndarray) -> tuple[GroupChange, np.ndarray]:
         """A net change by groups, and which of these there were before."""
@@ -116,31 +147,15 @@ class AggregateState:
             return self.groups.apply(rows)
         return self.groups.apply([column[alive] for column in rows], change.groups[:, ~alive & found])
 
-    def _head_change(self, change: GroupChange, found: np.ndarray, results: Sequence[np.ndarray]) -> Delta:
-        """The head rows of affected groups that come and go."""
-        before = [change.before[column] for column in self.plan.published]
-        alive = change.sizes > 0
-        differs = ~(found & alive)
-        for old, new in zip(before, results, strict=True):
-            differs |= old != new
-        groups = list(change.groups)
-        return Delta(self._head_rows(groups, results, differs & alive), self._head_rows(groups, before, differs & found))
-
-    def _head_rows(self, groups: Sequence[np.ndarray], results: Sequence[np.ndarray], which: np.ndarray) -> Columns:
-        rows = self.shape.head_rows(groups, results)
-        if not which.all():
-            rows = [column[which] for column in rows]
-        return rows if self.shape.leads else sort_rows(rows)
-
     # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────────
     def __len__(self) -> int:
         return len(self.groups)
 
-    def rows(self) -> Columns:
-        """The head rows, sorted. O(n)."""
+    def rows(self, head: HeadColumns | None = None) -> Columns:
+        """The rows of a head over these groups, by default the shape's own, sorted. O(n)."""
         columns = self.groups.columns()
         values = columns[self.groups.key_width :]
-        return sort_rows(self.shape.head_rows(columns, [values[column] for column in self.plan.published]))
+        return sort_rows((head or self.shape.columns).rows(columns, [values[column] for column in self.plan.published]))
 
     def sizes(self) -> tuple[Columns, np.ndarray]:
         """The group columns, sorted, and η of each group. O(n)."""

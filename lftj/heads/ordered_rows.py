@@ -23,8 +23,11 @@ from scantree import Arena, after_prefix
 
 
 def ordered_args(call: CallShape) -> tuple[int, ...]:
-    """The arguments of a call in the order in which they order its rows: the keys of `concat` come first, its text and separator last."""
-    return (*call.args[2:], *call.args[:2]) if call.function == "concat" else call.args
+    """The arguments of a call in the order in which they order its rows: the keys of `concat` come first, then its text, and its separator
+    where that is not the same for all rows."""
+    if call.function != "concat":
+        return call.args
+    return (*call.args[2:], *call.args[: 2 if call.separator is None else 1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,7 @@ class OrderedRows:
         support, settled = state.rows.moved(rows, net)
         change.work.count(support.tree, len(net) + settled.written.shape[1] + settled.gone.shape[1])
         state = replace(state, rows=support)
-        return Advance(state, [], lambda call: state._results(call, change))
+        return Advance(state, [], lambda call: state.results(call, change))
 
     def code_column(self, arg: int) -> int:
         """The column of the tree that has the codes of argument number `arg`."""
@@ -89,7 +92,8 @@ class OrderedRows:
         return replace(self, rows=SupportState.build(self.rows.tree.arena, columns, counts), epoch=order.epoch)
 
     # ── results ───────────────────────────────────────────────────────────────────────────────────────────────────────
-    def _results(self, call: CallShape, change: GroupChange) -> np.ndarray:
+    def results(self, call: CallShape, change: GroupChange) -> np.ndarray:
+        """The codes of a call's results in the groups of a change, after it."""
         groups = change.groups[: self.width]
         tree = self.rows.tree
         if call not in self.scans:

@@ -44,13 +44,15 @@ class Concatenation:
     dictionary: Dictionary
 
     @staticmethod
-    def of(dictionary: Dictionary, text: int, separator: int | None) -> Concatenation:
-        """Of rows with the codes of texts and separators in these columns and the support count in the last."""
+    def of(dictionary: Dictionary, text: int, separator: int | str) -> Concatenation:
+        """Of rows with texts in this column, separators in that one, if it is not one for all, both as codes, and the count in the last."""
 
         def lift_rows(columns: list[np.ndarray]) -> tuple[str, str]:
             order = np.repeat(np.arange(len(columns[0])), columns[-1])
             texts = decoded(columns[text].take(order), STR, dictionary)
-            separators = decoded(columns[separator].take(order), STR, dictionary) if separator is not None else [""] * len(texts)
+            if isinstance(separator, str):
+                return separator, separator.join(texts)
+            separators = decoded(columns[separator].take(order), STR, dictionary)
             return separators[0], joined(texts, separators)
 
         return Concatenation(Monoid.of_rows(("", ""), lift_rows, lambda a, b: (a[0], "".join((a[1], *b)))), dictionary)
@@ -58,6 +60,8 @@ class Concatenation:
     def grouped(self, call: CallShape, change: GroupChange) -> np.ndarray:
         """As full evaluation has it."""
         args = [change.rows[arg] for arg in call.args]
+        if call.separator is not None:
+            args[1] = np.full(len(change.net), self.dictionary.encode_one(call.separator))
         return grouped_concatenations(args, call.types, change.net, change.starts, self.dictionary)
 
     def result(self, tree: Tree, low: Bound, high: Bound, name: Callable[[int], str], group: int) -> int:

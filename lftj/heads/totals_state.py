@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,7 +34,11 @@ class IntegerTotals:
 
     def advanced(self, change: GroupChange) -> Advance:
         """Adds the net change of each group."""
-        totals = self._before(change).merged(grouped_totals(change.rows[self.arg], change.net, change.starts))
+        moved = grouped_totals(change.rows[self.arg], change.net, change.starts)
+        return self.holding(self.totals(change.before).merged(moved), change)
+
+    def holding(self, totals: Totals, change: GroupChange) -> Advance:
+        """The state of groups that have these totals after a change."""
 
         def results(call: CallShape) -> np.ndarray:
             if call.function == "sum":
@@ -43,8 +47,9 @@ class IntegerTotals:
 
         return Advance(self, [] if self.published is not None else [totals.high, totals.low], results)
 
-    def _before(self, change: GroupChange) -> Totals:
+    def totals(self, values: Sequence[np.ndarray]) -> Totals:
+        """The totals of groups for which the head's tree holds these values."""
         if self.published is None:
-            return Totals(change.before[self.at], change.before[self.at + 1])
-        sums = change.before[self.published]
+            return Totals(values[self.at], values[self.at + 1])
+        sums = values[self.published]
         return Totals(sums >> 63, sums & _INT64_MAX)

@@ -7,20 +7,22 @@ from dataclasses import replace
 
 import numpy as np
 
-from lftj.heads.aggregate_state import AggregateState
 from lftj.heads.support import support_counts
 from lftj.heads.support_state import SupportState
 from lftj.join.context import Context
-from lftj.join.evaluate import Columns, Relations, evaluate
+from lftj.join.evaluate import Columns, Relations
+from lftj.maintain.body import Body
+from lftj.maintain.commit_heads import CommitHeads
 from lftj.maintain.full import aggregated, projected
 from lftj.maintain.functor_rows import functor_rows
-from lftj.maintain.rule_state import Body, RelationState, RuleState
+from lftj.maintain.rule_state import RelationState, RuleState
 from lftj.maintain.rule_work import RuleWork
 from lftj.maintain.trace_choice import choose_trace
 from lftj.maintain.trace_state import collected, trace_from_nothing
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.delta import no_rows
+from lftj.storage.relation import RelationVersion
 
 Signed = tuple[Columns, np.ndarray]
 """Head rows and how often each counts: proofs won, or lost when negative."""
@@ -31,6 +33,7 @@ def establish(
     rules: tuple[NormalRule | FunctorRule, ...],
     relations: Relations,
     context: Context,
+    heads: CommitHeads,
     strategy: str,
     kept: RelationState | None,
 ) -> tuple[Columns, RelationState, list[RuleWork]]:
@@ -46,7 +49,7 @@ def establish(
         # a rule that did without a trace goes on without: what speaks for one does not come from the size of a change
         traced = before is None or before.trace is not None
         body = before.body if before is not None else None
-        piece, state, work = evaluate_rule(rule, body, relations, context, strategy, traced=traced)
+        piece, state, work = evaluate_rule(rule, body, relations, context, heads, strategy, traced=traced)
         pieces.append(piece)
         states.append(state)
         works.append(work)
@@ -62,29 +65,46 @@ def establish(
 
 
 def evaluate_rule(
-    rule: NormalRule | FunctorRule, body: Body | None, relations: Relations, context: Context, strategy: str, *, traced: bool = True
+    rule: NormalRule | FunctorRule,
+    body: Body | None,
+    relations: Relations,
+    context: Context,
+    heads: CommitHeads,
+    strategy: str,
+    *,
+    traced: bool = True,
 ) -> tuple[Signed, RuleState, RuleWork]:
     """A rule's sorted head rows with their numbers of proofs, its state, and what was done. Not `traced`: without indices in any case."""
     started, before, divided = time.perf_counter(), context.work, len(context.divided)
-    if body is None and isinstance(rule, NormalRule):
-        body = Body(rule)
-    rows, counts, state = _evaluate(rule, body, relations, context, traced)
-    steps = context.work - before
-    work = RuleWork(rule.relation, rule_name(rule), strategy, steps=steps, assignments=int(counts.sum()), head_changes=len(counts))
+    work = RuleWork(rule.relation, rule_name(rule), strategy)
+    if isinstance(rule, NormalRule) and rule.aggregates and (body or Body(rule)).extremes is None:
+        rows, state = heads.rows(rule, work, follow=strategy in ("full", "added"), traced=traced)
+        counts = np.ones(len(rows[0]), np.int64)
+    else:
+        rows, counts, state = _evaluate(rule, body, relations, context, traced)
+        work.assignments = int(counts.sum())
+        state = replace(state, work=context.work - before)
+    work.steps, work.head_changes = context.work - before, len(counts)
     work.seconds = time.perf_counter() - started
     work.bytes = state.bytes
     work.divided(context.divided[divided:])
-    return (rows, counts), replace(state, work=steps), work
+    return (rows, counts), state, work
+
+
+def all_rows(state: RuleState, relation: RelationVersion, strategy: str) -> tuple[Signed, RuleWork]:
+    """The rows of the only rule of a relation, as they stand there."""
+    work = RuleWork(state.rule.relation, rule_name(state.rule), strategy, head_changes=relation.count)
+    return (relation.columns(), np.ones(relation.count, np.int64)), work
 
 
 def evaluate_again(state: RuleState, relations: Relations, context: Context, strategy: str) -> tuple[Signed, RuleWork]:
     """A rule's head rows over other relations, counted as its state counts them: all proofs, or those a search for the first one finds."""
-    if state.trace is None or state.aggregate is not None or state.body is None:
-        piece, _, work = evaluate_rule(state.rule, state.body, relations, context, strategy, traced=False)
-        return piece, work
     started, before = time.perf_counter(), context.work
-    columns, counts = collected(state.trace.body.plan, relations, context)
-    rows, counts = support_counts(state.body.head_rows(columns, len(counts)), counts)
+    if state.trace is None or state.body is None:
+        rows, counts, _ = _evaluate(state.rule, state.body, relations, context, traced=False)
+    else:
+        columns, counts = collected(state.trace.body.plan, relations, context)
+        rows, counts = support_counts(state.body.head_rows(columns, len(counts)), counts)
     work = RuleWork(state.rule.relation, rule_name(state.rule), strategy, steps=context.work - before, head_changes=len(counts))
     work.seconds = time.perf_counter() - started
     return (rows, counts), work
@@ -105,27 +125,21 @@ def rule_name(rule: NormalRule | FunctorRule) -> str:
 def _evaluate(
     rule: NormalRule | FunctorRule, body: Body | None, relations: Relations, context: Context, traced: bool
 ) -> tuple[Columns, np.ndarray, RuleState]:
-    if isinstance(rule, FunctorRule) or body is None:
-        assert isinstance(rule, FunctorRule)
+    """The rows and the state of a rule that shares nothing with others."""
+    if isinstance(rule, FunctorRule):
         rows = functor_rows(rule, relations[rule.domain].columns(), context)
         return rows, np.ones(len(rows[0]), np.int64), RuleState(rule, None)
+    body = body or Body(rule)
     if body.extremes is not None:
         relations[body.extremes.relation].tree(body.extremes.order)
         rows = aggregated(rule, relations, context)
         return rows, np.ones(len(rows[0]), np.int64), RuleState(rule, body)
     choice = choose_trace(rule, body.needed, relations, context) if traced else None
-    trace = None
-    if choice is not None:
-        columns, counts, trace = trace_from_nothing(choice, relations, context)
-    elif rule.aggregates:
-        columns, counts = evaluate(rule, relations, context, needed=body.needed, count=True)
-    else:
+    if choice is None:
         return *projected(rule, relations, context), RuleState(rule, body)
-    if not rule.aggregates:
-        rows, counts = support_counts(body.head_rows(columns, len(counts)), counts)
-        return rows, counts, RuleState(rule, body, trace=trace)
-    aggregate, rows = AggregateState.build(context.arena, body.shape, columns, counts, context.dictionary, context.user_aggregates)
-    return rows, np.ones(len(rows[0]), np.int64), RuleState(rule, body, aggregate, trace=trace)
+    columns, counts, trace = trace_from_nothing(choice, relations, context)
+    rows, counts = support_counts(body.head_rows(columns, len(counts)), counts)
+    return rows, counts, RuleState(rule, body, own_trace=trace)
 
 
 def joined(pieces: list[Signed]) -> Signed:

@@ -17,9 +17,10 @@ from lftj.heads.function import check_function_delta
 from lftj.join.context import AllowanceSpentError, Context
 from lftj.join.evaluate import Columns
 from lftj.maintain.chosen_state import ChosenState, change_of_choice, one_domain
+from lftj.maintain.commit_heads import CommitHeads
 from lftj.maintain.establish import establish
 from lftj.maintain.full import derive
-from lftj.maintain.rule_state import RelationState
+from lftj.maintain.rule_state import RelationState, without_strangers
 from lftj.maintain.rule_work import RuleWork
 from lftj.maintain.update import ForecastError, update
 from lftj.maintain.versions import Versions
@@ -78,6 +79,9 @@ def refresh(
     for stratum in program.strata:
         if _affected(stratum, refresher.versions.deltas, changed_rules):
             refresher.stratum(stratum)
+    kept.update(refresher.heads.late())
+    if changed_rules:
+        kept.update(without_strangers({name: state for name, state in kept.items() if isinstance(state, RelationState)}))
     return Refreshed(new.replace(refresher.versions.updates), refresher.found, kept, refresher.works)
 
 
@@ -85,7 +89,8 @@ def still_serving(states: Mapping[str, ViewState], program: StratifiedProgram) -
     """The states that are of use under a new program: a relation may have become base, or part of a cycle."""
     plain = {name for stratum in program.strata if not stratum.recursive for name in stratum.relations}
     recursive = {stratum_key(stratum.relations) for stratum in program.strata if stratum.recursive}
-    return {name: state for name, state in states.items() if name in (plain if isinstance(state, RelationState) else recursive)}
+    found = {name: state for name, state in states.items() if name in (plain if isinstance(state, RelationState) else recursive)}
+    return found | without_strangers({name: state for name, state in found.items() if isinstance(state, RelationState)})
 
 
 def _affected(stratum: Stratum, changed: Mapping[str, Delta], changed_rules: frozenset[str]) -> bool:
@@ -107,6 +112,7 @@ class _Refresher:
         self.context = context
         self.found: dict[str, Delta] = {}
         self.works: list[RuleWork] = []
+        self.heads = CommitHeads(program, states, versions, context)
 
     def stratum(self, stratum: Stratum) -> None:
         """Bring the relations of one stratum up to date."""
@@ -177,7 +183,7 @@ class _Refresher:
         if state is not None:
             allowed = _allowed(sum(rule.work for rule in state.rules), self.context.fraction)
             try:
-                delta, after, works = update(schema, state, rules, self.versions, self.context, allowed)
+                delta, after, works = update(schema, state, rules, self.versions, self.context, self.heads, allowed)
             except (AllowanceSpentError, ValueRangeError):
                 # A row that only an erased and an inserted row make together exists in no version: full evaluation decides about failures.
                 strategy = "fallback"
@@ -188,7 +194,7 @@ class _Refresher:
                 self.states[schema.name] = after
                 return self._chosen_again(schema, state, after, delta) if isinstance(state, ChosenState) else delta
         spent = self.context.work - before
-        rows, after, works = establish(schema, rules, self.versions, self.context, strategy, state)
+        rows, after, works = establish(schema, rules, self.versions, self.context, self.heads, strategy, state)
         self.states[schema.name] = ChosenState.of(schema, rows, after, self.context.arena) if schema.choice else after
         rows = choose(schema, rows, self.context.dictionary) if schema.choice else rows
         if works:

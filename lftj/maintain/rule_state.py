@@ -2,76 +2,51 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 
-import numpy as np
-
-from lftj.heads.aggregate_shape import AggregateShape
 from lftj.heads.aggregate_state import AggregateState
 from lftj.heads.support_state import SupportState
-from lftj.join.evaluate import Columns
-from lftj.maintain.delta_query import DeltaQuery, delta_queries
-from lftj.maintain.extremes import Extremes, extremes_of
+from lftj.maintain.body import Body
+from lftj.maintain.shared_head import SharedHead
 from lftj.maintain.trace_state import TraceState
-from lftj.program.normal_form import AggregateTerm, FunctorRule, NormalRule, Ref
-
-
-class Body:
-    """A conjunctive rule as maintenance sees it: which variables come out, and the plans that were made for it so far.
-
-    Plans are no part of any version: they are kept for speed, and every version of a rule's state shares them.
-    """
-
-    def __init__(self, rule: NormalRule):
-        self.rule = rule
-        self.group = tuple(term.variable for term in rule.head if isinstance(term, Ref))
-        self.calls = tuple(term for term in rule.head if isinstance(term, AggregateTerm))
-        arguments = [argument.variable for term in self.calls for argument in term.args]
-        self.needed = tuple(dict.fromkeys([*self.group, *arguments]))
-        self.picks = tuple(self.needed.index(variable) for variable in self.group)
-
-    @property
-    def projects(self) -> bool:
-        """Whether several satisfying assignments may give one head row, so that their number has to be kept."""
-        return len(self.needed) < len(self.rule.variables)
-
-    def head_rows(self, columns: Columns, rows: int) -> Columns:
-        """Head rows of so many rows of needed values; of a nullary head a column of zeros."""
-        return [columns[pick] for pick in self.picks] or [np.zeros(rows, np.int64)]
-
-    @cached_property
-    def queries(self) -> list[DeltaQuery]:
-        """The delta queries, one per atom."""
-        return delta_queries(self.rule, self.needed)
-
-    @cached_property
-    def extremes(self) -> Extremes | None:
-        """How the head is read off a key order of the only relation of the body, if it is."""
-        return extremes_of(self.rule)
-
-    @cached_property
-    def shape(self) -> AggregateShape:
-        """How the head aggregates."""
-        return AggregateShape.of(self.rule)
+from lftj.program.normal_form import FunctorRule, NormalRule
 
 
 @dataclass(frozen=True)
 class RuleState:
-    """One version of what is kept of a rule. `work`: kernel steps of its last full evaluation."""
+    """One version of what is kept of a rule. `work`: kernel steps of its last full evaluation.
+
+    An aggregated rule keeps all it does in `head`, together with others that have the same body and groups.
+    """
 
     rule: NormalRule | FunctorRule
     body: Body | None
-    aggregate: AggregateState | None = None
     work: int = 0
-    trace: TraceState | None = None
-    """The sensitivity indices of a rule that is maintained by its trace."""
+    own_trace: TraceState | None = None
+    head: SharedHead | None = None
+
+    @staticmethod
+    def sharing(rule: NormalRule, head: SharedHead) -> RuleState:
+        """The state of an aggregated rule."""
+        return RuleState(rule, head.shared.body, head.work, head=head)
+
+    @property
+    def trace(self) -> TraceState | None:
+        """The sensitivity indices of a rule that is maintained by its trace."""
+        return self.own_trace if self.head is None else self.head.trace
+
+    @property
+    def aggregate(self) -> AggregateState | None:
+        """The groups of an aggregated head."""
+        return self.head.aggregate if self.head is not None else None
 
     @property
     def bytes(self) -> int:
         """Bytes of the head's state and of the indices, without the pages' free room."""
-        head = sum(self.aggregate.memory.values()) if self.aggregate is not None else 0
-        return head + (self.trace.bytes if self.trace is not None else 0)
+        if self.head is not None:
+            return self.head.bytes
+        return self.own_trace.bytes if self.own_trace is not None else 0
 
 
 @dataclass(frozen=True)
@@ -85,7 +60,30 @@ class RelationState:
         """What is kept of a rule, if it was here."""
         return next((state for state in self.rules if state.rule is rule), None)
 
-    @property
-    def traced(self) -> int:
-        """Bytes of the sensitivity indices."""
-        return sum(state.trace.bytes for state in self.rules if state.trace is not None)
+    def with_head(self, rule: NormalRule, head: SharedHead) -> RelationState:
+        """This with another version of what a rule shares; nothing changes where the rule is not here."""
+        if self.state_of(rule) is None:
+            return self
+        rules = [RuleState.sharing(rule, head) if state.rule is rule else state for state in self.rules]
+        return replace(self, rules=tuple(rules))
+
+
+def traced_bytes(states: Iterable[object]) -> int:
+    """Bytes of all sensitivity indices of these states, each counted once."""
+    rules = [rule for state in states if isinstance(state, RelationState) for rule in state.rules]
+    return sum({id(rule.trace): rule.trace.bytes for rule in rules if rule.trace is not None}.values())
+
+
+def without_strangers(states: Mapping[str, RelationState]) -> dict[str, RelationState]:
+    """Those of the states whose heads have members that are not among their rules, with these gone from them."""
+    sharing = {id(rule.rule): rule for state in states.values() for rule in state.rules if rule.head is not None}
+    heads = {id(rule.head): rule.head for rule in sharing.values() if rule.head is not None}
+    changed: dict[str, RelationState] = {}
+    for head in heads.values():
+        if all(id(member.rule) in sharing for member in head.shared.members):
+            continue
+        left = head.without(sharing.keys())
+        for member in left.shared.members:
+            name = member.rule.relation
+            changed[name] = changed.get(name, states[name]).with_head(member.rule, left)
+    return changed

@@ -15,13 +15,12 @@ import numpy as np
 from lftj.heads.support import support_counts
 from lftj.heads.support_state import SupportState
 from lftj.join.context import Context
-from lftj.join.evaluate import Columns
-from lftj.maintain.delta_query import signed_assignments
-from lftj.maintain.establish import Signed, evaluate_again, evaluate_rule, joined, rule_name
+from lftj.maintain.body_change import assignments_changed
+from lftj.maintain.commit_heads import CommitHeads
+from lftj.maintain.establish import Signed, all_rows, evaluate_again, evaluate_rule, joined, rule_name
 from lftj.maintain.functor_rows import functor_rows
-from lftj.maintain.rule_state import Body, RelationState, RuleState
+from lftj.maintain.rule_state import RelationState, RuleState
 from lftj.maintain.rule_work import RuleWork
-from lftj.maintain.trace_state import fitted, traced_change
 from lftj.maintain.versions import Versions
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.storage.database import base_name
@@ -48,6 +47,7 @@ def update(
     rules: tuple[NormalRule | FunctorRule, ...],
     versions: Versions,
     context: Context,
+    heads: CommitHeads,
     allowed: int,
 ) -> Updated:
     """The net change of a relation's rows, its new state, and what was done. Raises what evaluation raises; `state` stays as it is.
@@ -58,7 +58,8 @@ def update(
     """
     known = {id(rule_state.rule): rule_state for rule_state in state.rules}
     states = {id(rule): known.pop(id(rule), None) for rule in rules}
-    if _hopeless([kept for kept in states.values() if kept is not None], versions, context.fraction, allowed):
+    costing = [kept for kept in states.values() if kept is not None and not heads.done(kept)]
+    if _hopeless(costing, versions, context.fraction, allowed):
         raise ForecastError
     pieces: list[HeadChange] = []
     works: list[RuleWork] = []
@@ -66,7 +67,7 @@ def update(
     try:
         for number, kept in states.items():
             if kept is not None and not versions.deltas.keys().isdisjoint(kept.rule.reads):
-                piece, states[number], work = _updated(kept, versions, context)
+                piece, states[number], work = _updated(kept, versions, context, heads)
                 works.append(work)
                 if piece is not None:
                     pieces.append(piece)
@@ -78,11 +79,14 @@ def update(
         support = _supported_once(versions[schema.name], context)
     for rule in rules:
         if states[id(rule)] is None:
-            piece, states[id(rule)], work = evaluate_rule(rule, None, versions, context, "added")
+            piece, states[id(rule)], work = evaluate_rule(rule, None, versions, context, heads, "added")
             pieces.append(piece)
             works.append(work)
     for gone in known.values():
-        (rows, counts), work = evaluate_again(gone, versions.old, context, "removed")
+        if gone.head is not None:  # a relation with an aggregate has no other rule: all rows were its own
+            (rows, counts), work = all_rows(gone, versions.old[schema.name], "removed")
+        else:
+            (rows, counts), work = evaluate_again(gone, versions.old, context, "removed")
         pieces.append((rows, -counts))
         works.append(work)
     if base is not None:
@@ -115,18 +119,21 @@ def _hopeless(rules: list[RuleState], versions: Versions, fraction: float, allow
     return expected > allowed or (changed > _MANY and changed > share * read)
 
 
-def _updated(state: RuleState, versions: Versions, context: Context) -> tuple[HeadChange | None, RuleState, RuleWork]:
+def _updated(state: RuleState, versions: Versions, context: Context, heads: CommitHeads) -> tuple[HeadChange | None, RuleState, RuleWork]:
     """The change of one rule's head rows, its new state, and what was done."""
     started, before = time.perf_counter(), context.work
     work = RuleWork(state.rule.relation, rule_name(state.rule), "update")
-    piece, state = _rule(state, versions, context, work)
+    done = heads.done(state)
+    piece, state = _rule(state, versions, context, heads, work)
     work.head_changes = 0 if piece is None else len(piece) if isinstance(piece, Delta) else len(piece[1])
-    work.steps, work.bytes = context.work - before, state.bytes
+    work.steps, work.bytes = context.work - before, 0 if done else state.bytes
     work.seconds = time.perf_counter() - started
     return piece, state, work
 
 
-def _rule(state: RuleState, versions: Versions, context: Context, work: RuleWork) -> tuple[HeadChange | None, RuleState]:
+def _rule(
+    state: RuleState, versions: Versions, context: Context, heads: CommitHeads, work: RuleWork
+) -> tuple[HeadChange | None, RuleState]:
     """The change of one rule's head rows, and its new state."""
     rule = state.rule
     if isinstance(rule, FunctorRule) or state.body is None:
@@ -140,35 +147,13 @@ def _rule(state: RuleState, versions: Versions, context: Context, work: RuleWork
         delta = body.extremes.update(versions, context)
         work.surgeries, work.assignments = len(versions.deltas[body.extremes.relation]), len(delta)
         return (delta if len(delta) else None), state
-    columns, signed, state = _assignments(state, body, versions, context, work)
+    if state.head is not None:
+        delta, state = heads.change(state, work)
+        return (delta if delta is not None and len(delta) else None), state
+    columns, signed, trace = assignments_changed(body, state.own_trace, versions, context, work)
+    state = state if trace is state.own_trace else replace(state, own_trace=trace)
     work.assignments = len(signed)
-    if not len(signed):
-        return None, state
-    if state.aggregate is None:
-        return (body.head_rows(columns, len(signed)), signed), state
-    aggregate, delta = state.aggregate.update(columns, signed)
-    return (delta if len(delta) else None), replace(state, aggregate=aggregate)
-
-
-def _assignments(
-    state: RuleState, body: Body, versions: Versions, context: Context, work: RuleWork
-) -> tuple[Columns, np.ndarray, RuleState]:
-    """The change of the needed values of a rule's satisfying assignments, with signed counts, and the state with its indices after it."""
-    if state.trace is None:
-        pieces = signed_assignments(body.queries, versions, context, work)
-    else:
-        pieces, trace = traced_change(state.trace, versions, context, work)
-        if context.trace_override is None and trace.bytes > state.trace.bytes:
-            trace = fitted(trace, context.trace_budget - context.traced() + state.trace.bytes)
-        state = replace(state, trace=trace)
-    pieces = [piece for piece in pieces if len(piece[1])]
-    if not pieces:
-        return [], np.empty(0, np.int64), state
-    if len(pieces) == 1:
-        return *pieces[0], state
-    width = len(pieces[0][0])
-    columns = [np.concatenate([columns[i] for columns, _ in pieces]) for i in range(width)]
-    return columns, np.concatenate([signed for _, signed in pieces]), state
+    return ((body.head_rows(columns, len(signed)), signed) if len(signed) else None), state
 
 
 def _signed(delta: Delta) -> Signed:

@@ -1,0 +1,176 @@
+"""Aggregated heads during a commit: the body that rules share is evaluated when the first of them is asked for, and serves them all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from lftj.errors import ValueRangeError
+from lftj.heads.aggregate_state import AggregateState, GroupsMoved
+from lftj.join.context import AllowanceSpentError, Context
+from lftj.join.evaluate import Columns, evaluate
+from lftj.maintain.body_change import assignments_changed
+from lftj.maintain.extremes import extremes_of
+from lftj.maintain.rule_state import RelationState, RuleState
+from lftj.maintain.rule_work import RuleWork
+from lftj.maintain.shared_head import Member, SharedBody, SharedHead
+from lftj.maintain.trace_choice import choose_trace
+from lftj.maintain.trace_state import trace_from_nothing
+from lftj.maintain.versions import Versions
+from lftj.program.normal_form import NormalRule, StratifiedProgram
+from lftj.storage.delta import Delta
+
+_FREE = 20_000  # kernel steps that following may take for a rule that joins
+_SHARE = 0.5  # or this share of evaluating the body
+
+
+@dataclass
+class _Done:
+    """A shared head after this commit: `moved` as its groups changed, None where they did not; `anew` when all was evaluated.
+
+    `joined`: the head is another than the one that members were given before.
+    """
+
+    head: SharedHead
+    moved: GroupsMoved | None = None
+    anew: bool = False
+    joined: bool = False
+
+
+class CommitHeads:
+    """The shared heads of a program's rules, on their way through one commit. `states` are those of before, replaced as it goes on."""
+
+    def __init__(self, program: StratifiedProgram, states: Mapping[str, object], versions: Versions, context: Context):
+        self._program = program
+        self._states = states
+        self._versions = versions
+        self._context = context
+        self._done: dict[str, _Done] = {}
+        self._before: dict[str, SharedHead] | None = None
+
+    def done(self, state: RuleState) -> bool:
+        """Whether the body of a rule was followed or evaluated already, so that the rule costs nothing more."""
+        return state.head is not None and state.head.shared.key in self._done
+
+    def change(self, state: RuleState, work: RuleWork) -> tuple[Delta | None, RuleState]:
+        """The change of the head rows of a rule that was there before, and its state after it.
+
+        Raises what evaluation raises, and AllowanceSpentError where the body was evaluated anew: then ask for `rows`.
+        """
+        assert state.head is not None
+        assert isinstance(state.rule, NormalRule)
+        key = state.head.shared.key
+        if key not in self._done:
+            self._done[key] = self._followed(state.head, work)
+        done = self._done[key]
+        if done.anew:
+            raise AllowanceSpentError
+        member = done.head.shared.member(state.rule)
+        assert member is not None
+        delta = done.moved.of(done.head.shared.columns(member)) if done.moved is not None else None
+        return delta, RuleState.sharing(state.rule, done.head)
+
+    def rows(self, rule: NormalRule, work: RuleWork, *, follow: bool, traced: bool) -> tuple[Columns, RuleState]:
+        """All head rows of a rule, sorted, and its state. `follow`: the body may be followed from what others kept of it."""
+        member = Member.of(rule)
+        key = member.head.key
+        before = self._head_before(key) if key not in self._done else None
+        if key not in self._done and (before is None or not (follow and self._follow(before, work))):
+            self._done[key] = self._evaluated(self._members(member, before), before, work, traced=traced)
+        done = self._done[key]
+        if done.head.shared.member(rule) is None:
+            self._join(done, member, work)
+        known = done.head.shared.member(rule)
+        assert known is not None
+        return done.head.aggregate.rows(done.head.shared.columns(known)), RuleState.sharing(rule, done.head)
+
+    def late(self) -> dict[str, RelationState]:
+        """Relations whose rules were done with before others joined their heads: their states with these as they are now."""
+        found: dict[str, RelationState] = {}
+        for done in self._done.values():
+            for member in done.head.shared.members if done.joined else ():
+                name = member.rule.relation
+                state = found.get(name, self._states.get(name))
+                if isinstance(state, RelationState):
+                    found[name] = state.with_head(member.rule, done.head)
+        return found
+
+    # ── evaluating ────────────────────────────────────────────────────────────────────────────────────────────────────
+    def _followed(self, head: SharedHead, work: RuleWork) -> _Done:
+        """A head after the change of its body."""
+        columns, signed, trace = assignments_changed(head.shared.body, head.trace, self._versions, self._context, work)
+        work.assignments = len(signed)
+        if not len(signed):
+            return _Done(head if trace is head.trace else replace(head, trace=trace))
+        aggregate, moved = head.aggregate.advanced(columns, signed)
+        return _Done(replace(head, aggregate=aggregate, trace=trace), moved)
+
+    def _follow(self, head: SharedHead, work: RuleWork) -> bool:
+        """Bring a head forward for a rule that is to join it; False when it would cost more than evaluating the body."""
+        if self._versions.deltas.keys().isdisjoint(head.shared.body.rule.reads):
+            self._done[head.shared.key] = _Done(head)
+            return True
+        self._context.allowance = max(_FREE, int(_SHARE * head.work))
+        try:
+            self._done[head.shared.key] = self._followed(head, work)
+        except (AllowanceSpentError, ValueRangeError):
+            return False
+        finally:
+            self._context.allowance = None
+        return True
+
+    def _evaluated(self, members: list[Member], before: SharedHead | None, work: RuleWork, *, traced: bool) -> _Done:
+        """A head from nothing."""
+        shared = SharedBody(members, before.shared if before is not None else None)
+        body, relations, context = shared.body, self._versions, self._context
+        started = context.work
+        # a body that did without a trace goes on without: what speaks for one does not come from the size of a change
+        traced = traced and (before is None or before.trace is not None)
+        choice = choose_trace(body.rule, body.needed, relations, context) if traced else None
+        if choice is not None:
+            columns, counts, trace = trace_from_nothing(choice, relations, context)
+        else:
+            (columns, counts), trace = evaluate(body.rule, relations, context, needed=body.needed, count=True), None
+        empty = AggregateState.empty(context.arena, body.shape, context.dictionary, context.user_aggregates)
+        aggregate, _ = empty.advanced(columns, counts)
+        work.assignments = int(counts.sum())
+        return _Done(SharedHead(shared, aggregate, context.work - started, trace), anew=True)
+
+    # ── who shares ────────────────────────────────────────────────────────────────────────────────────────────────────
+    def _join(self, done: _Done, member: Member, work: RuleWork) -> None:
+        """Let a rule, and others that are new, share a head that is up to date: from what it keeps if that tells all they ask for."""
+        head = done.head
+        members = self._members(member, head)
+        shared = SharedBody(members, head.shared)
+        done.joined = True
+        done.head = head.refitted(shared) or self._evaluated(members, head, work, traced=head.trace is not None).head
+
+    def _head_before(self, key: str) -> SharedHead | None:
+        """The head of this key that rules of the program had before the commit."""
+        if self._before is None:
+            self._before = {}
+            for state in map(self._states.get, (name for stratum in self._program.strata for name in stratum.relations)):
+                for rule in state.rules if isinstance(state, RelationState) else ():
+                    if rule.head is not None:
+                        self._before[rule.head.shared.key] = rule.head
+        return self._before.get(key)
+
+    def _members(self, member: Member, head: SharedHead | None) -> list[Member]:
+        """The members of a head, and rules of the program that can share it but do not yet."""
+        known = list(head.shared.members) if head is not None else []
+        if any(each.rule is member.rule for each in known):
+            return known
+        present = {id(each.rule) for each in known}
+        others = (Member.of(rule) for rule in self._alike(member.rule) if id(rule) not in present)
+        return [*known, *(each for each in others if each.head.key == member.head.key)]
+
+    def _alike(self, like: NormalRule) -> Iterator[NormalRule]:
+        """The aggregated rules outside recursion that read what a rule reads, this one first."""
+        yield like
+        reads = sorted(like.reads)
+        for stratum in self._program.strata:
+            for rule in stratum.rules if not stratum.recursive else ():
+                if rule is like or not isinstance(rule, NormalRule) or not rule.aggregates or sorted(rule.reads) != reads:
+                    continue
+                if not self._program.relations[rule.relation].choice and extremes_of(rule) is None:
+                    yield rule
