@@ -12,6 +12,7 @@ PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("peers", ("rand1k_vs_duckdb", "forest_vs_duckdb", "wikivote_vs_duckdb", "cspa10k_vs_duckdb")),
     ("edits", ("rmat1k_edit_ms",)),
     ("chain", ("chain_us_per_round",)),
+    ("chosen", ("choice_edit",)),
     ("rules", ("add_rule_ms",)),
     ("lubm", ("lubm_add", "lubm_remove")),
     ("state", ("state_ratio",)),
