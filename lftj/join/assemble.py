@@ -120,10 +120,36 @@ class Assembly:
             fast = int(value < 0 and filter_first == filter_last and len(parts) > 0 and channel == channel_last)
             invariant = sum(self._invariant(part, number) for part in parts)
             leader = first + next((i for i, part in enumerate(parts) if ("atom", *part) not in self._number), 0)
-            records += [first, first + len(parts), value, filter_first, filter_last, invariant, fast, channel, channel_last, leader, reads]
+            records += [
+                first,
+                first + len(parts),
+                value,
+                filter_first,
+                filter_last,
+                invariant,
+                fast,
+                channel,
+                channel_last,
+                leader,
+                reads,
+                0,
+            ]
             first += len(parts)
             channel = channel_last
+        if self._cross(records):
+            records[at.LEVEL_CROSS - 2 * at.LEVEL_RECORD] = 1
         return records, filters
+
+    def _cross(self, records: list[int]) -> bool:
+        """Whether each of the last two levels reads out one part, neither range depends on the other's value, and all pairs come out."""
+        if len(self.plan.levels) < 2 or self.plan.emit_level < len(self.plan.levels):
+            return False
+        last, before = records[-at.LEVEL_RECORD :], records[-2 * at.LEVEL_RECORD : -at.LEVEL_RECORD]
+        alone = all(level[at.LEVEL_FAST] and level[at.LEVEL_LAST] - level[at.LEVEL_FIRST] == 1 for level in (last, before))
+        if not alone or not last[at.LEVEL_INVARIANT]:
+            return False
+        ((atom, column),) = self._parts[-2]
+        return column == len(self.plan.atoms[atom].levels) - 1
 
     def _bounds(self, condition: Filter, level: int) -> int:
         """1 when a comparison sets the values of its last level an upper bound: they ascend, so the first beyond it ends the search there.

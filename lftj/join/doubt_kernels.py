@@ -11,6 +11,7 @@ The levels that are unknown or free are two sets of bits in the state. Levels be
 from __future__ import annotations
 
 from lftj.join.expression_kernels import compute
+from lftj.join.iterator_kernels import level_record
 from lftj.join.layout_kernels import (
     BINDINGS,
     CODE_TABLE,
@@ -22,8 +23,6 @@ from lftj.join.layout_kernels import (
     LEVEL_FIRST,
     LEVEL_LAST,
     LEVEL_READS,
-    LEVEL_RECORD,
-    LEVEL_TABLE,
     LEVEL_VALUE,
     OPEN,
     STACK,
@@ -78,7 +77,7 @@ def settle_doubt(state, depth, phase):
 @compiled
 def compute_level(plan, state, depth, offsets, text):
     """(True, the value) of a level that computes it; (False, 0) when there is none, and the level is unknown or free, or FAILURE is set."""
-    level = load(plan, LEVEL_TABLE) + depth * LEVEL_RECORD
+    level = level_record(plan, depth)
     if not reads_unknown(state, load(plan, level + LEVEL_READS)):
         code = load(plan, CODE_TABLE) + load(plan, level + LEVEL_VALUE)
         value = compute(plan, state, code, load(state, BINDINGS), load(state, STACK), offsets, text)

@@ -6,6 +6,8 @@ from lftj.join.layout_kernels import (
     ARGUMENT_RECORD,
     ARGUMENT_TABLE,
     BINDINGS,
+    LEVEL_RECORD,
+    LEVEL_TABLE,
     LIMIT,
     PART_CHILD,
     PART_COLUMN,
@@ -29,6 +31,12 @@ from lftj.join.layout_kernels import (
 )
 from scantree.jit import compiled, inlined, load, store
 from scantree.seek_kernels import END, leaf_at, seek_after, seek_lub, step, value_at
+
+
+@inlined
+def level_record(plan, level):
+    """Where the plan's record of a level begins."""
+    return load(plan, LEVEL_TABLE) + level * LEVEL_RECORD
 
 
 @inlined

@@ -44,7 +44,8 @@ LEVEL_CHANNEL_FIRST = 7
 LEVEL_CHANNEL_LAST = 8
 LEVEL_LEADER = 9  # of a logged level: the part that the search starts with, one without a channel if there is one
 LEVEL_READS = 10  # the levels that the code of its value reads, as a set of bits (`doubt_kernels`)
-LEVEL_RECORD = 11
+LEVEL_CROSS = 11  # 1: the last level follows, and both are read out side by side (`cross_kernels`)
+LEVEL_RECORD = 12
 
 # part record
 PART_ROOT = 0
@@ -129,7 +130,7 @@ LOG_RESERVE = 2
 # phases
 OPEN = 0  # begin a level
 ADVANCE = 1  # go on to its next value
-RESUME = 2  # go on inside a last level that is done all at once
+RESUME = 2  # go on inside a last level that is done all at once, or inside the last two
 SEARCH = 3  # go on inside a leapfrog search
 
 # what a run ends with

@@ -13,7 +13,7 @@ level whose value is pinned to v holds [v, landing] of each part until the first
 from __future__ import annotations
 
 from lftj.join.doubt_kernels import compute_level, is_free
-from lftj.join.iterator_kernels import advance, bind_runs, part_record, part_state, part_value, seek_part
+from lftj.join.iterator_kernels import advance, bind_runs, level_record, part_record, part_state, part_value, seek_part
 from lftj.join.layout_kernels import (
     ADVANCE,
     BINDINGS,
@@ -33,8 +33,6 @@ from lftj.join.layout_kernels import (
     LEVEL_FIRST,
     LEVEL_LAST,
     LEVEL_LEADER,
-    LEVEL_RECORD,
-    LEVEL_TABLE,
     LEVEL_VALUE,
     LIMIT,
     LOG_CAPACITY,
@@ -93,8 +91,8 @@ def write_interval(plan, state, log, channel):
 @compiled
 def leave_levels(plan, state, log, top, bottom):
     """Write out what the levels from `top` to `bottom` are logged with; their bindings must still stand."""
-    first = load(plan, load(plan, LEVEL_TABLE) + top * LEVEL_RECORD + LEVEL_CHANNEL_FIRST)
-    for channel in range(first, load(plan, load(plan, LEVEL_TABLE) + bottom * LEVEL_RECORD + LEVEL_CHANNEL_LAST)):
+    first = load(plan, level_record(plan, top) + LEVEL_CHANNEL_FIRST)
+    for channel in range(first, load(plan, level_record(plan, bottom) + LEVEL_CHANNEL_LAST)):
         write_interval(plan, state, log, channel)
 
 
@@ -198,7 +196,7 @@ def meet_logged(memory, plan, state, log, first, last, value):
 @compiled
 def begin_search(memory, plan, state, log, depth, phase):
     """Open a logged level or move its leader on: True when there may be a value."""
-    level = load(plan, LEVEL_TABLE) + depth * LEVEL_RECORD
+    level = level_record(plan, depth)
     leader = load(plan, level + LEVEL_LEADER)
     if phase == OPEN:
         quiet = load(plan, part_record(plan, leader) + PART_CHANNEL) < 0
@@ -213,7 +211,7 @@ def begin_search(memory, plan, state, log, depth, phase):
 @compiled
 def find_logged(memory, plan, state, log, depth, phase, offsets, text):
     """As `find` in `triejoin_kernels`, or NO_ROOM, and PHASE is how to go on."""
-    level = load(plan, LEVEL_TABLE) + depth * LEVEL_RECORD
+    level = level_record(plan, depth)
     first, last, leader = load(plan, level + LEVEL_FIRST), load(plan, level + LEVEL_LAST), load(plan, level + LEVEL_LEADER)
     if log_is_full(plan, state):
         store(state, PHASE, phase)

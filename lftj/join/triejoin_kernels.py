@@ -9,9 +9,10 @@ and PAUSED the same call goes on.
 
 from __future__ import annotations
 
+from lftj.join.cross_kernels import cross
 from lftj.join.doubt_kernels import cast_doubt, compute_level, is_free, reads_unknown, settle_doubt
 from lftj.join.expression_kernels import compute
-from lftj.join.iterator_kernels import advance, bind_runs, leapfrog, meet, open_level, open_roots, probe
+from lftj.join.iterator_kernels import advance, bind_runs, leapfrog, level_record, meet, open_level, open_roots, probe
 from lftj.join.last_level_kernels import finish_level
 from lftj.join.layout_kernels import (
     ADVANCE,
@@ -39,14 +40,13 @@ from lftj.join.layout_kernels import (
     FULL,
     LEVEL_CHANNEL_FIRST,
     LEVEL_CHANNEL_LAST,
+    LEVEL_CROSS,
     LEVEL_FAST,
     LEVEL_FILTER_FIRST,
     LEVEL_FILTER_LAST,
     LEVEL_FIRST,
     LEVEL_INVARIANT,
     LEVEL_LAST,
-    LEVEL_RECORD,
-    LEVEL_TABLE,
     LEVEL_VALUE,
     LEVELS,
     LOG_FROM,
@@ -73,7 +73,7 @@ from scantree.jit import compiled, inlined, load, store
 @inlined
 def find(memory, plan, state, depth, phase, offsets, text, log):
     """The next binding of a level, before its filters: FOUND when there is one, left in the bindings, MISSED when not, or NO_ROOM."""
-    level = load(plan, LEVEL_TABLE) + depth * LEVEL_RECORD
+    level = level_record(plan, depth)
     if depth >= load(plan, LOG_FROM) and load(plan, level + LEVEL_CHANNEL_FIRST) < load(plan, level + LEVEL_CHANNEL_LAST):
         return find_logged(memory, plan, state, log, depth, phase, offsets, text)
     first, last = load(plan, level + LEVEL_FIRST), load(plan, level + LEVEL_LAST)
@@ -103,7 +103,7 @@ def passes(memory, plan, state, depth, offsets, text, log):
 
     Else REFUSED, or MISSED when no later value of the level is below the bound that a comparison sets either.
     """
-    level = load(plan, LEVEL_TABLE) + depth * LEVEL_RECORD
+    level = level_record(plan, depth)
     for number in range(load(plan, level + LEVEL_FILTER_FIRST), load(plan, level + LEVEL_FILTER_LAST)):
         at = load(plan, FILTER_TABLE) + number * FILTER_RECORD
         if reads_unknown(state, load(plan, at + FILTER_READS)):
@@ -154,7 +154,7 @@ def prove(plan, state, log, depth):
 def take_last_level(memory, plan, state, phase, cache, out):
     """Try to do the whole last level at once: 0 not possible, 1 done, 2 `out` is full."""
     depth = load(plan, LEVELS) - 1
-    level = load(plan, LEVEL_TABLE) + depth * LEVEL_RECORD
+    level = level_record(plan, depth)
     emitting = load(plan, EMIT_LEVEL) > depth
     if phase == ADVANCE or load(plan, level + LEVEL_FAST) == 0 or (load(plan, SHORT_CIRCUIT) == 1 and not emitting):
         return 0
@@ -181,6 +181,7 @@ def run(memory, plan, state, offsets, text, cache, out, log):
     levels = load(plan, LEVELS)
     emit_level = load(plan, EMIT_LEVEL)
     logging = load(plan, CHANNELS) > 0
+    crossing = levels > 1 and load(plan, level_record(plan, levels - 2) + LEVEL_CROSS) != 0
     depth = load(state, DEPTH)
     phase = load(state, PHASE)
     status = DONE
@@ -203,9 +204,20 @@ def run(memory, plan, state, offsets, text, cache, out, log):
                 depth -= 1
                 phase = ADVANCE
                 continue
-        elif depth == levels - 2 and phase == OPEN:
-            store(state, CACHE_READY, 0)
-            store(state, CACHE_WORK, 0)
+        elif depth == levels - 2:
+            if crossing and load(state, DOUBT) == 0:
+                status = cross(memory, plan, state, depth, phase, out)
+                if status == FULL:
+                    phase = RESUME
+                    break
+                # either all of it is done, or one value of this level has more than fit, which the last level can give in pieces
+                depth += -1 if status == DONE else 1
+                phase = ADVANCE if status == DONE else OPEN
+                status = DONE
+                continue
+            if phase == OPEN:
+                store(state, CACHE_READY, 0)
+                store(state, CACHE_WORK, 0)
         before = load(state, STEPS)
         found = find(memory, plan, state, depth, phase, offsets, text, log)
         if depth == levels - 1:

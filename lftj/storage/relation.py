@@ -23,6 +23,7 @@ from scantree.tree import Arena, Tree
 Order = tuple[int, ...]
 Bounds = tuple[int, int]
 NONE_KNOWN: Mapping[Order, Tree] = MappingProxyType({})
+_DENSE = 3  # inserts into so many times as many rows are merged with them in less time than put in page by page
 _PAIRS = 256  # of rows, from which the values of the first column are estimated
 
 
@@ -129,12 +130,13 @@ class RelationVersion:
 
         O(δ log n) now, and as much for every other key order when it is read, but for orders whose trees after the change are `known`:
         someone keeps the same rows. An order that no one read while most rows changed goes: it is built again on demand. A change larger
-        than the relation builds the identity anew and leaves the other orders to be built on demand, which is cheaper then.
+        than the relation, or of inserts alone that changes every page, builds the identity anew and leaves the other orders to be built
+        on demand, which is cheaper then.
         """
         if not len(delta) and not known:
             return self
         identity = _identity(self.schema)
-        if len(delta) > self.count:
+        if len(delta) > self.count or (_DENSE * len(delta) > self.count > _PAIRS and not len(delta.erases[0])):
             if identity in known:
                 return RelationVersion(self.schema, self._arena, {identity: known[identity]})
             rows = union(difference(self.columns(), delta.erases), delta.inserts)
