@@ -35,12 +35,18 @@ def code_arrow(column: pa.ChunkedArray | pa.Array, target: Target) -> CodedColum
 
     Raises ValueTypeError for a column that does not fit, and ValueTypeError or ValueRangeError for a value that does not.
     """
-    if not pa.types.is_null(column.type):
-        _check_fits(column.type, target)
-    if pa.types.is_dictionary(column.type) or pa.types.is_string_view(column.type):
-        column = _without_indirection(column)
+    if _PLAIN.get(column.type.id) != target.type.name:
+        if not pa.types.is_null(column.type):
+            _check_fits(column.type, target)
+        if pa.types.is_dictionary(column.type) or pa.types.is_string_view(column.type):
+            column = _without_indirection(column)
     chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
     rows = len(column)
+    if not rows:
+        return CodedColumn(np.empty(0, np.int64))
+    if len(chunks) == 1 and not chunks[0].null_count and target.type.name != "float":
+        # what nearly all columns of small frames are: one new array, filled at once
+        return CodedColumn(np.array(_code_chunk(chunks[0], target, slice(0, rows), None), np.int64, copy=target.type.name != "str"))
     codes = np.zeros(rows, dtype=np.int64)
     missing = np.zeros(rows, dtype=bool) if column.null_count else None
     nans = np.zeros(rows, dtype=bool) if target.type.name == "float" else None
@@ -57,6 +63,12 @@ def code_arrow(column: pa.ChunkedArray | pa.Array, target: Target) -> CodedColum
             codes[valid] = _code_chunk(chunk.drop_null(), target, valid, nans)
     return CodedColumn(codes, missing, nans)
 
+
+_DATE32, _UINT64 = pa.date32().id, pa.uint64().id
+_SIGNED = (pa.int8(), pa.int16(), pa.int32(), pa.int64())
+_UNSIGNED = (pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64())
+_PLAIN = {arrow.id: "int" for arrow in (*_SIGNED, *_UNSIGNED)} | {pa.string().id: "str", pa.date32().id: "date", pa.bool_().id: "bool"}
+"""The types that most columns have, by Arrow's numbers for them: nothing about them has to be asked that would take time."""
 
 _NUMPY_NAMES = {"halffloat": "float16", "float": "float32", "double": "float64"}
 
@@ -111,7 +123,8 @@ def _code_chunk(values: pa.Array, target: Target, rows: slice | np.ndarray, nans
 
 
 def _integers(values: pa.Array, type: Type) -> np.ndarray:
-    return (values if values.type == pa.int64() else values.cast(pa.int64())).to_numpy()
+    """Integers of any width; only those of 64 bits without sign have to be looked at one by one."""
+    return (values.cast(pa.int64()) if values.type.id == _UINT64 else values).to_numpy()
 
 
 def _truths(values: pa.Array, type: Type) -> np.ndarray:
@@ -119,7 +132,8 @@ def _truths(values: pa.Array, type: Type) -> np.ndarray:
 
 
 def _days(values: pa.Array, type: Type) -> np.ndarray:
-    return (values if values.type == pa.date32() else values.cast(pa.date32())).view(pa.int32()).to_numpy()
+    days = values if values.type.id == _DATE32 else values.cast(pa.date32())
+    return np.frombuffer(days.buffers()[1], np.int32)[days.offset : days.offset + len(days)]
 
 
 def _microseconds(values: pa.Array, type: Type) -> np.ndarray:
