@@ -60,6 +60,7 @@ class Engine:
         self.statistics = Statistics()
         self.caches: list[Bitmap] = []
         self.plans: dict[Any, tuple[list[int], Any]] = {}
+        self.prepared: dict[Any, Any] = {}
         self.kept_orders: dict[str, set[tuple[int, ...]]] = {}
         self.fraction = fraction
         self.trace_budget = trace_budget
@@ -89,6 +90,7 @@ class Engine:
             threads=self.threads,
             caches=self.caches,
             plans=self.plans,
+            prepared=self.prepared,
             kept_orders=self.kept_orders,
         )
 

@@ -68,6 +68,8 @@ class Context:
     """A `lftj.maintain.trace_choice.TraceOverride`, for tests and experiments; None: as planned."""
     plans: dict[Any, tuple[list[int], Any]] = field(default_factory=dict)
     """Plans made before, with the sizes of what they read: `lftj.join.evaluate.plan_rule`."""
+    prepared: dict[Any, Any] = field(default_factory=dict)
+    """What evaluations that come again at many commits keep from one to the next."""
     upkeep: Upkeep | None = None
     """During a commit: what it does for key orders."""
     kept_orders: dict[str, set[tuple[int, ...]]] = field(default_factory=dict)

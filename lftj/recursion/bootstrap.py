@@ -19,11 +19,13 @@ from lftj.recursion.decomposable import decompose
 from lftj.recursion.fixpoint import Fixpoint
 from lftj.recursion.packed_rows import PackedRows
 from lftj.recursion.parts import close_parts
+from lftj.recursion.prepared_rules import PreparedRules
 from lftj.recursion.ranges import ranges_of_types
 from lftj.recursion.row_set import RowSet
 from lftj.recursion.turns import downstream
 from lftj.recursion.variants import recursive_atoms
 from lftj.storage.database import base_name
+from lftj.storage.delta import stored_width
 from lftj.storage.loose_rows import LooseRows
 from scantree.rows import union
 
@@ -38,12 +40,22 @@ def bootstrap(
         seeds = [rule for rule in normal if not recursive_atoms(rule, schemas)]
         first = _round_0(schemas[shape.relation], seeds, relations, context)
         return {shape.relation: close_parts(shape, first, relations, context)}
-    fixpoint = _Rows(schemas, rules, relations, context)
+    return _closed(_Rows(schemas, rules, relations, context))
+
+
+def bootstrap_prepared(
+    schemas: Mapping[str, RelationSchema], prepared: PreparedRules, relations: Relations, context: Context
+) -> dict[str, Columns]:
+    """As `bootstrap`, by rounds and with what is kept for these rules."""
+    return _closed(_Rows(schemas, prepared.rules, relations, context, prepared))
+
+
+def _closed(fixpoint: _Rows) -> dict[str, Columns]:
     try:
         fixpoint.start()
         while fixpoint.active:
             fixpoint.round()
-        return {name: fixpoint.found(name) for name in schemas}
+        return {name: fixpoint.found(name) for name in fixpoint.schemas}
     finally:
         fixpoint.release()
 
@@ -67,11 +79,25 @@ class _Rows(Fixpoint[RowSet | ChosenRows[RowSet]]):
     def first(self, schema: RelationSchema, seeds: list[NormalRule]) -> RowSet | ChosenRows[RowSet]:
         """The rows of round 0, in a set for the values that are to be expected."""
         ranges = ranges_of_types(self.lower.values(), {type for each in self.schemas.values() for _, type in each.columns})
-        rows = _round_0(schema, seeds, self.lower, self.context)
         lows, highs = np.array([ranges.get(type, (0, 0)) for _, type in schema.columns] or [(0, 0)], np.int64).T.copy()
-        found = RowSet(len(rows), lows, highs)
-        found.add(np.array(rows, np.int64), np.arange(len(rows)))
+        found = RowSet(stored_width(schema.arity), lows, highs)
+        if self.prepared is None:
+            rows = _round_0(schema, seeds, self.lower, self.context)
+            found.add(np.array(rows, np.int64), np.arange(len(rows)))
+        else:
+            self._add_seeds(self.prepared, found, schema.name)
         return ChosenRows(found, schema, self.context.dictionary) if schema.choice else found
+
+    def _add_seeds(self, prepared: PreparedRules, found: RowSet, name: str) -> None:
+        """The rows of round 0, as they come."""
+        base = base_name(name)
+        if base in self.lower and self.lower[base].count:
+            rows = np.array(self.lower[base].columns(), np.int64)
+            found.add(rows, np.arange(len(rows)))
+        for seed in prepared.seeds:
+            if seed.rule.relation == name:
+                for piece in prepared.seed(seed, self.lower, self.context).pieces(self.lower, self.context):
+                    found.add(*self.candidates(piece, seed))
 
     def found(self, name: str) -> Columns:
         """All rows of a relation, sorted."""

@@ -24,6 +24,7 @@ from lftj.maintain.functor_rows import functor_rows
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.recursion import semi_joins, variant_plans
 from lftj.recursion.packed_rows import PackedRows
+from lftj.recursion.prepared_rules import PreparedRules
 from lftj.recursion.semi_joins import SemiJoins
 from lftj.recursion.shared_round import Outcome, Share, SharedRound
 from lftj.recursion.variant_plans import VariantPlans
@@ -58,16 +59,24 @@ class Fixpoint(Generic[T]):
     """Whether candidates come with their numbers of proofs."""
 
     def __init__(
-        self, schemas: Mapping[str, RelationSchema], given: Sequence[NormalRule | FunctorRule], relations: Relations, context: Context
+        self,
+        schemas: Mapping[str, RelationSchema],
+        given: Sequence[NormalRule | FunctorRule],
+        relations: Relations,
+        context: Context,
+        prepared: PreparedRules | None = None,
     ):
         self.schemas = schemas
+        self.prepared = prepared
         self.context = context
         rules = [rule for rule in given if isinstance(rule, NormalRule)]
         self.functors = [rule for rule in given if isinstance(rule, FunctorRule)]
         below = {name for rule in rules for name in rule.reads} | set(map(base_name, schemas))
         self.lower = {name: relations[name] for name in below - set(schemas) if name in relations}
         self.seeds = [rule for rule in rules if not recursive_atoms(rule, schemas)]
-        self.variants = [variant for rule in rules for variant in variants(rule, schemas)]
+        if prepared is not None:
+            prepared.begin(self.lower)
+        self.variants = prepared.variants if prepared else [variant for rule in rules for variant in variants(rule, schemas)]
         read = {atom.relation for variant in self.variants for atom in variant.rule.atoms}
         # relations that are read whole, not just their deltas
         self.kept = [name for name in schemas if name in read or older_name(name) in read]

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from lftj.join.context import Context
 from lftj.maintain.versions import Versions
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref, RelationSchema
-from lftj.recursion.bootstrap import bootstrap
+from lftj.recursion.bootstrap import bootstrap, bootstrap_prepared
+from lftj.recursion.decomposable import decompose
+from lftj.recursion.prepared_rules import PreparedRules
 from lftj.storage.database import base_name
 from lftj.storage.delta import Columns, Delta
 from lftj.storage.loose_rows import LooseRows
@@ -25,10 +28,19 @@ from scantree.rows import difference, sort_rows
 TOUCHED = "#touched"
 """The name under which rules read the values whose parts are evaluated."""
 _MOST = 0.5  # share of the rows that may lie in touched parts: beyond it one evaluation of everything is simpler
+_SMALL = 64  # values touched up to which the plans of earlier commits serve, and no threads are asked to help in the first round
+_REMEMBERED = 256  # strata whose rules are kept
 _MANY = 1000  # values touched beyond which looking up their rows one by one costs too much
 
 Kept = Mapping[str, int]
 """By relation of the stratum, the column that its rules hand on unchanged."""
+
+
+class _Known(NamedTuple):
+    """The ways in which a stratum of these rules falls apart, each with the rules for its touched parts."""
+
+    rules: list[NormalRule]
+    ways: list[tuple[Kept, PreparedRules]]
 
 
 def touched_parts(
@@ -38,7 +50,8 @@ def touched_parts(
 
     Raises what evaluation raises.
     """
-    for kept in _kept_columns(schemas, rules):
+    known = _known_for(schemas, rules, context)
+    for kept, prepared in known.ways:
         values = _touched(schemas, kept, rules, versions)
         if values is None or len(values) > _MANY:
             continue
@@ -46,9 +59,31 @@ def touched_parts(
         rows = sum(versions[name].count for name in schemas)
         if sum(len(columns[0]) for columns in old.values()) > _MOST * rows:
             return None
-        new = _evaluated(schemas, kept, rules, values, versions, context)
+        new = _evaluated(schemas, kept, prepared, values, versions, context)
         return {name: Delta(difference(new[name], old[name]), difference(old[name], new[name])) for name in schemas}
     return None
+
+
+def _known_for(schemas: Mapping[str, RelationSchema], rules: list[NormalRule], context: Context) -> _Known:
+    """The ways in which a stratum of these very rules falls apart: found out once, and kept with their plans."""
+    key = (TOUCHED, *map(id, rules))
+    known = context.prepared.get(key)
+    if known is None or list(map(id, known.rules)) != list(map(id, rules)):
+        ways = [(kept, PreparedRules(schemas, _restricted(kept, rules))) for kept in _kept_columns(schemas, rules)]
+        if len(context.prepared) >= _REMEMBERED:
+            context.prepared.clear()
+        known = context.prepared[key] = _Known(rules, ways)
+    return known
+
+
+def _restricted(kept: Kept, rules: list[NormalRule]) -> list[NormalRule]:
+    """The rules, for touched values alone."""
+    restricted: list[NormalRule] = []
+    for rule in rules:
+        value = rule.head[kept[rule.relation]]
+        assert isinstance(value, Ref)
+        restricted.append(replace(rule, atoms=(PositiveAtom(TOUCHED, (value,)), *rule.atoms)))
+    return restricted
 
 
 def _kept_columns(schemas: Mapping[str, RelationSchema], rules: list[NormalRule]) -> Iterable[Kept]:
@@ -115,19 +150,18 @@ def _rows_of(relation: RelationVersion, column: int, values: np.ndarray) -> Colu
 
 
 def _evaluated(
-    schemas: Mapping[str, RelationSchema], kept: Kept, rules: list[NormalRule], values: np.ndarray, versions: Versions, context: Context
+    schemas: Mapping[str, RelationSchema], kept: Kept, prepared: PreparedRules, values: np.ndarray, versions: Versions, context: Context
 ) -> dict[str, Columns]:
     """The rows of the touched parts, from nothing."""
     name, column = next(iter(kept.items()))
     schema = RelationSchema(TOUCHED, (schemas[name].columns[column],))
-    given: dict[str, RelationVersion] = {TOUCHED: LooseRows(schema, context.arena, [values])}
+    read = {relation for rule in prepared.rules for relation in rule.reads} - schemas.keys() - {TOUCHED}
+    below: dict[str, RelationVersion] = {relation: versions[relation] for relation in read}
+    below[TOUCHED] = LooseRows(schema, context.arena, [values])
     for name, column in kept.items():
         base = base_name(name)
         if base in versions and versions[base].count:
-            given[base] = LooseRows(versions[base].schema, context.arena, _rows_of(versions[base], column, values))
-    restricted: list[NormalRule] = []
-    for rule in rules:
-        value = rule.head[kept[rule.relation]]
-        assert isinstance(value, Ref)
-        restricted.append(replace(rule, atoms=(PositiveAtom(TOUCHED, (value,)), *rule.atoms)))
-    return bootstrap(schemas, restricted, {**versions, **given}, context)
+            below[base] = LooseRows(versions[base].schema, context.arena, _rows_of(versions[base], column, values))
+    if len(values) > _SMALL or decompose(schemas, prepared.rules):
+        return bootstrap(schemas, prepared.rules, below, context)
+    return bootstrap_prepared(schemas, prepared, below, context)

@@ -42,6 +42,10 @@ class Variant:
     wasted: int = 0  # kernel steps since then that led to nothing
     tries: int = 0  # how often that was reason to look for another plan
 
+    def begin(self) -> None:
+        """Forget what was found out in an earlier evaluation, but for the plan."""
+        self.tests, self.seen, self.unreduced, self.wasted, self.tries = (), 0, False, 0, 0
+
     @cached_property
     def others(self) -> frozenset[str]:
         """The names of the relations that it reads beside the delta."""
