@@ -127,8 +127,9 @@ def _change_base_rows(draft: _Draft, before: State, proposal: Proposal, context:
             continue
         net[name] = delta
         target = base_name(name) if proposal.program.catalog.has_rules(name) else name
-        draft.updates[target] = changed = draft[target].apply(delta)
-        check_key(staging.committed.schema, changed, delta, context.dictionary)
+        present = draft[target]
+        draft.updates[target] = changed = present.apply(delta)
+        check_key(staging.committed.schema, present, changed, delta, context.dictionary)
         old = before.database.get(target)
         draft.deltas[target] = changed.difference(old) if target in draft.deltas and old is not None else delta
     for name in {*net, *proposal.changed_rules}:

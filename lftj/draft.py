@@ -65,14 +65,14 @@ class Draft:
         """See `Transaction.insert`; `strict`: a row that is there is an error."""
         schema, rows = self._read(relation, data, options)
         if strict:
-            self._refuse(schema, rows, True, "already there", "E311", 'existing="ignore"')
+            rows = self._refuse(schema, rows, True, "already there", "E311", 'existing="ignore"')
         self.staging(schema.name).add("insert", rows)
 
     def delete(self, relation: str | Predicate, data: object, strict: bool, options: dict[str, Any]) -> None:
         """See `Transaction.delete`; `strict`: a row that is not there is an error."""
         schema, rows = self._read(relation, data, options)
         if strict:
-            self._refuse(schema, rows, False, "not there", "E310", 'missing="ignore"')
+            rows = self._refuse(schema, rows, False, "not there", "E310", 'missing="ignore"')
         self.staging(schema.name).add("delete", rows)
 
     def upsert(self, relation: str | Predicate, data: object, options: dict[str, Any]) -> None:
@@ -101,11 +101,12 @@ class Draft:
         frame = frames.read(data, schema.columns, dictionary=self._engine.dictionary, **options)
         return frame.columns if schema.arity else [np.zeros(frame.rows, dtype=np.int64)]
 
-    def _refuse(self, schema: RelationSchema, rows: Columns, present: bool, what: str, code: str, remedy: str) -> None:
+    def _refuse(self, schema: RelationSchema, rows: Columns, present: bool, what: str, code: str, remedy: str) -> Columns:
+        """The rows, sorted and distinct, once none of them is `present`, or absent, where it must not be."""
         distinct = sort_rows(rows)
         offends = self.staging(schema.name).present(distinct) == present
         if (count := int(offends.sum())) == 0:
-            return
+            return distinct
         first = [column[offends][:_SHOWN] for column in distinct]
         shown = frames.to_tuples([type for _, type in schema.columns], first, self._engine.dictionary) if schema.arity else [()]
         more = f" and {count - _SHOWN} more" if count > _SHOWN else ""

@@ -7,7 +7,7 @@ import numpy as np
 from lftj.dictionary import Dictionary
 from lftj.errors import KeyViolationError
 from lftj.frames import to_tuples
-from lftj.heads.function import conflicting_rows
+from lftj.heads.function import conflicting_rows, keeps_key
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns, Delta
 from lftj.storage.relation import RelationVersion, key_and_rest
@@ -16,12 +16,12 @@ from scantree.rows import contains, equal_runs, sort_rows
 _SHOWN = 3
 
 
-def check_key(schema: RelationSchema, changed: RelationVersion, delta: Delta, dictionary: Dictionary) -> None:
-    """Raise KeyViolationError when `changed`, made by `delta` of a version that obeyed its key, has two rows of one key. O(δ log n).
+def check_key(schema: RelationSchema, before: RelationVersion, changed: RelationVersion, delta: Delta, dictionary: Dictionary) -> None:
+    """Raise KeyViolationError when `changed`, made by `delta` of `before`, which obeyed its key, has two rows of one key. O(δ log n).
 
     `schema` is how the user knows the relation. `rows` of the error holds the offenders, one pair after the other.
     """
-    if schema.key is None or not delta.inserted:
+    if schema.key is None or keeps_key(schema, before, delta):
         return
     rows = conflicting_rows(schema, changed, delta)
     if len(rows[0]):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import groupby
+from operator import is_
 from typing import Literal
 
 import numpy as np
@@ -26,6 +27,7 @@ class Staging:
         self.committed = committed
         self._waiting: list[tuple[Operation, Columns]] = []
         self._settled: list[Delta] = []
+        self._asked: list[tuple[list[np.ndarray], np.ndarray]] = []  # rows, and whether each is committed
 
     def add(self, operation: Operation, rows: Columns) -> None:
         """Note an operation on these rows, in any order, repeated or not. O(1). `upsert` needs a relation with a key."""
@@ -34,7 +36,7 @@ class Staging:
     def present(self, rows: Sequence[np.ndarray]) -> np.ndarray:
         """For each of these rows (sorted distinct) whether the relation would hold it now. O(m log n), plus settling."""
         self._settle()
-        there = self.committed.contains(rows)
+        there = self._committed_has(rows).copy()
         for change in self._settled:
             there |= contains(rows, change.inserts)
             there &= ~contains(rows, change.erases)
@@ -53,9 +55,17 @@ class Staging:
         self._settled = [wanted]
         if not self.committed.count:
             return Delta(wanted.inserts, [column[:0] for column in wanted.erases])
-        new, gone = ~self.committed.contains(wanted.inserts), self.committed.contains(wanted.erases)
+        new, gone = ~self._committed_has(wanted.inserts), self._committed_has(wanted.erases)
         inserts = wanted.inserts if new.all() else [column[new] for column in wanted.inserts]
-        return Delta(inserts, [column[gone] for column in wanted.erases])
+        return Delta(inserts, wanted.erases if gone.all() else [column[gone] for column in wanted.erases])
+
+    def _committed_has(self, rows: Sequence[np.ndarray]) -> np.ndarray:
+        """For each of these rows (sorted distinct) whether it is committed. The same rows are looked up once."""
+        known = next((found for asked, found in self._asked if all(map(is_, asked, rows))), None)
+        if known is None:
+            known = self.committed.contains(rows)
+            self._asked.append((list(rows), known))
+        return known
 
     # ── settling ──────────────────────────────────────────────────────────────────────────────────────────────────────
     def _settle(self) -> None:

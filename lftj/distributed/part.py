@@ -219,14 +219,15 @@ class Advance:
     def _fed(self, feed: Feed, rows: Rows, host: Host) -> dict[str, RelationVersion]:
         """The local relation with what is new of what came."""
         name = feed.schema.name
-        version, delta = host.moved(feed, self.now.database[name], self.token, rows)
+        present = self.now.database[name]
+        version, delta = host.moved(feed, present, self.token, rows)
         if not len(delta):
             return {}
         self.deltas[name] = delta
         if feed.checked:
             known = feed.relation.removesuffix(BASE_SUFFIX)
             self.net[known] = delta
-            check_key(replace(feed.schema, name=known), version, delta, host.dictionary)
+            check_key(replace(feed.schema, name=known), present, version, delta, host.dictionary)
         return {name: version}
 
     def finished(self) -> PartState:

@@ -18,7 +18,7 @@ from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion, key_and_rest
 from scantree import after_prefix
-from scantree.rows import equal_runs, sort_rows
+from scantree.rows import contains, equal_runs, sort_rows
 
 _SHOWN = 10
 """Conflicting keys whose rows the error carries."""
@@ -38,6 +38,26 @@ def conflicts(columns: Sequence[np.ndarray], key_width: int) -> np.ndarray:
     shared = np.ones(rows, dtype=bool)
     shared[starts[alone]] = False
     return np.flatnonzero(shared)
+
+
+def keeps_key(schema: RelationSchema, before: RelationVersion, delta: Delta) -> bool:
+    """Whether the rows that come cannot break the key, which `before` obeyed; False where that has to be looked at closely.
+
+    A look-up of the key of each: O(δ log n).
+    """
+    key, rest = key_and_rest(schema)
+    if not rest or not delta.inserted:
+        return True
+    order = (*key, *rest)
+    change = delta.reordered(order)
+    if len(equal_runs(change.inserts, len(key))) < delta.inserted:
+        return False
+    if not before.count:
+        return True
+    there, rows, _ = before.tree(order).edge_rows(change.inserts[: len(key)])
+    if not there.any():
+        return True
+    return bool(delta.erased and contains([column[there] for column in rows], change.erases).all())
 
 
 def conflicting_rows(schema: RelationSchema, version: RelationVersion, delta: Delta) -> list[np.ndarray]:
