@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -42,24 +43,43 @@ def make_layout(keys: int, values: int, aggregates: tuple[tuple[str, int], ...],
         if operator not in _OPERATORS or not 0 <= column < width:
             raise ValueError(f"cannot keep {operator!r} of column {column}: expected sum, min or max of a column below {width}")
         words += [_OPERATORS[operator], column]
-    return np.array(words, np.int64)
+    layout = np.array(words, np.int64)
+    _known[id(layout)] = _costs(layout)
+    return layout
+
+
+class _Costs(NamedTuple):
+    """Words of a leaf and of an index page, rows that fit on a leaf and that bulk load puts there, entries of an index page."""
+
+    leaf: int
+    index: int
+    capacity: int
+    fill: int
+    fan: int
+
+
+_known: dict[int, _Costs] = {}  # by the layout's identity: `make_layout` keeps them all
+
+
+def _costs(layout: Words) -> _Costs:
+    if (found := _known.get(id(layout))) is None:
+        leaf = HEADER + int(layout[WIDTH]) * PAGE_ROWS
+        index = HEADER + (2 + int(layout[KEYS]) + int(layout[AGGREGATES])) * PAGE_FAN
+        capacity = int(layout[LEAF_CAPACITY])
+        found = _Costs(leaf, index, capacity, max(1, int(capacity * _FILL)), int(layout[FAN_CAPACITY]))
+    return found
 
 
 def load_fill(layout: Words) -> int:
     """Rows that bulk load puts on a leaf."""
-    return max(1, int(int(layout[LEAF_CAPACITY]) * _FILL))
-
-
-def _page_words(layout: Words) -> tuple[int, int]:
-    """Words of a leaf and of an index page."""
-    return HEADER + int(layout[WIDTH]) * PAGE_ROWS, HEADER + (2 + int(layout[KEYS]) + int(layout[AGGREGATES])) * PAGE_FAN
+    return _costs(layout).fill
 
 
 def words_to_load(layout: Words, rows: int) -> int:
     """No fewer words than a bulk load takes."""
-    leaf, index = _page_words(layout)
-    leaves = rows // load_fill(layout) + 1
-    return leaves * leaf + (leaves // (int(layout[FAN_CAPACITY]) - 1) + MAX_HEIGHT + 2) * index
+    leaf, index, _, fill, fan = _costs(layout)
+    leaves = rows // fill + 1
+    return leaves * leaf + (leaves // (fan - 1) + MAX_HEIGHT + 2) * index
 
 
 def words_to_change(layout: Words, height: int, inserts: int, erases: int, in_use: int) -> int:
@@ -69,9 +89,9 @@ def words_to_change(layout: Words, height: int, inserts: int, erases: int, in_us
     bounded by both. A touched page becomes itself and one more at most, beside what inserted rows fill; a page more below is an entry
     more above, and `fan` of these fill a page.
     """
-    leaf, index = _page_words(layout)
-    changes, filled = inserts + erases, inserts // int(layout[LEAF_CAPACITY]) + 2
+    leaf, index, capacity, _, fan = _costs(layout)
+    changes, filled = inserts + erases, inserts // capacity + 2
     touched = min(changes * (leaf + (height + 1) * index), in_use)
     entries = min(changes, in_use // index + 1) + filled
-    above = (height + 2) * (entries // int(layout[FAN_CAPACITY]) + 2)
+    above = (height + 2) * (entries // fan + 2)
     return 2 * touched + filled * leaf + above * index

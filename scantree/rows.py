@@ -94,6 +94,11 @@ def sort_rows(columns: Columns, *, unique: bool = True) -> list[np.ndarray]:
     return list(columns) if state == DISTINCT or (state == SORTED and not unique) else list(ordered)
 
 
+def sorted_matrix(data: np.ndarray) -> np.ndarray:
+    """As `sort_rows` of the lines of a matrix of columns × rows, each row once, as a matrix; the given one when it is sorted already."""
+    return data if data.shape[1] < 2 else _sorted_matrix(data, len(data), unique=True)[0]
+
+
 def sort_and_count(columns: Columns, counts: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
     """The distinct rows in ascending order, and for each the sum of the counts of its occurrences.
 

@@ -80,7 +80,7 @@ class Tree:
         tree = cls(arena, None, 0, 0, 0)
         tree.key_width = key_width
         tree.value_width = value_width
-        tree.aggregates = tuple((operator, column) for operator, column in aggregates)
+        tree.aggregates = tuple((operator, column) for operator, column in aggregates) if aggregates else ()
         tree.layout = layout
         return tree
 

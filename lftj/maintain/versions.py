@@ -135,7 +135,7 @@ class Versions(Mapping[str, RelationVersion]):
             for line, lost, won in zip(rows[1:], change.erases, change.inserts, strict=False):
                 line[: change.erased], line[change.erased :] = lost, won
             signed = RelationSchema(schema.name, (("sign", INT), *schema.columns))
-            self._signed[key] = LooseRows(signed, self._arena, list(rows))
+            self._signed[key] = LooseRows(signed, self._arena, rows)
         self._set[SIGNED] = self._signed[key]
         return self
 

@@ -59,7 +59,7 @@ class Delta:
         return len(self.erases[0])
 
     def __len__(self) -> int:
-        return self.inserted + self.erased
+        return len(self.inserts[0]) + len(self.erases[0])
 
     def then(self, later: Delta) -> Delta:
         """This change followed by `later`, where what `later` says about a row replaces what this one says. O(n + m)."""
@@ -73,6 +73,6 @@ class Delta:
 
     def reordered(self, order: Sequence[int]) -> Delta:
         """The same change with its columns in another order, sorted anew. O(n log n)."""
-        if list(order) == list(range(len(self.inserts))):
+        if tuple(order) == tuple(range(len(self.inserts))):
             return self
         return Delta(sort_rows([self.inserts[i] for i in order]), sort_rows([self.erases[i] for i in order]))

@@ -10,7 +10,7 @@ from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns
 from lftj.storage.relation import Order, RelationVersion, build_tree
 from scantree import Arena, Tree
-from scantree.rows import sort_rows
+from scantree.rows import sort_rows, sorted_matrix
 
 _PERMUTED = 4  # up to this width every key order is offered
 
@@ -21,13 +21,17 @@ def every_order(width: int) -> tuple[Order, ...]:
 
 
 class LooseRows(RelationVersion):
-    """Distinct rows in any order, of a change or of one round of a fixpoint: no key order exists until one is asked for."""
+    """Distinct rows in any order, of a change or of one round of a fixpoint: no key order exists until one is asked for.
 
-    __slots__ = ("_rows",)
+    `rows` may be a matrix of columns × rows.
+    """
 
-    def __init__(self, schema: RelationSchema, arena: Arena, rows: Columns):
+    __slots__ = ("_matrix", "_rows")
+
+    def __init__(self, schema: RelationSchema, arena: Arena, rows: Columns | np.ndarray):
         super().__init__(schema, arena, {})
-        self._rows = rows
+        self._matrix = rows if isinstance(rows, np.ndarray) else None
+        self._rows = list(rows)
 
     @property
     def count(self) -> int:
@@ -51,8 +55,10 @@ class LooseRows(RelationVersion):
 
     def _ascending(self, order: Order) -> Columns | np.ndarray:
         """The rows with their columns in this order, sorted; as a list of columns or a matrix."""
-        columns = self.columns()
-        return sort_rows([columns[i] for i in order])
+        if self._matrix is None:
+            columns = self.columns()
+            return sort_rows([columns[i] for i in order])
+        return sorted_matrix(self._matrix if order == tuple(range(len(order))) else self._matrix.take(order, axis=0))
 
     def leading_values(self) -> float:
         """Not known: the rows are in no order."""

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lftj.errors import KeyViolationError
-from lftj.heads.function import check_function, check_function_delta, conflicting_rows, conflicts
+from lftj.heads.function import check_function, check_function_delta, conflicting_rows, conflicts, keeps_key
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
@@ -82,12 +82,14 @@ def test_conflicts_after_a_change_are_those_of_the_whole(
     start = set(old.values())
     gone = {old[k] for row in come if (k := tuple(row[i] for i in positions)) in old} if replace else set()
     new = (start - gone) | come
-    version = RelationVersion.empty(schema, Arena(1 << 28)).apply(delta_of(set(), start)).apply(delta := delta_of(start, new))
+    before = RelationVersion.empty(schema, Arena(1 << 28)).apply(delta_of(set(), start))
+    version = before.apply(delta := delta_of(start, new))
     order = [*sorted(positions), *(i for i in range(3) if i not in positions)]
     whole = columns_of(sorted(tuple(row[i] for i in order) for row in new)) if new else []
     expected = [column.take(conflicts(whole, len(positions))).tolist() for column in whole]
     found = [column.tolist() for column in conflicting_rows(schema, version, delta)]
     assert found == (expected or [[], [], []])
+    assert keeps_key(schema, before, delta) == (not (expected and expected[0]))
     if not (expected and expected[0]):
         check_function_delta(schema, version, delta)
         return

@@ -79,3 +79,16 @@ def test_asking_for_the_net_change_twice_gives_it_twice():
     staging = Staging(RelationVersion.build(PLAIN, ARENA, columns([(1, 1)])))
     staging.add("insert", columns([(1, 1), (2, 2)]))
     assert rows(staging.net().inserts) == rows(staging.net().inserts) == [(2, 2)]
+
+
+def test_rows_that_were_asked_for_are_looked_up_once(monkeypatch):
+    committed = RelationVersion.build(PLAIN, ARENA, columns([(1, 1), (2, 2)]))
+    staging = Staging(committed)
+    asked = []
+    looked_up = RelationVersion.contains
+    monkeypatch.setattr(RelationVersion, "contains", lambda self, rows: asked.append(len(rows[0])) or looked_up(self, rows))
+    wanted = columns([(3, 3), (4, 4)])
+    assert not staging.present(wanted).any()
+    staging.add("insert", wanted)
+    assert rows(staging.net().inserts) == [(3, 3), (4, 4)]
+    assert asked.count(2) == 1
