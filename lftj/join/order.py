@@ -75,9 +75,7 @@ class OrderSearch:
         loose = self._loose()
         every = tuple(v for v in range(len(self.rule.variables)) if v not in loose)
         asked = sum(v not in self.costs.computed_only for v in every)
-        start = Begun()
-        for variable in begun:
-            start = self.costs.longer(start, variable)
+        start = self._longer(Begun(), begun)
         quick = self._greedy(start, every)
         if asked > SEARCHED:
             return self._complete(quick, loose)
@@ -103,7 +101,7 @@ class OrderSearch:
                 along(best.order, atom.variables_along(known)) for atom in self.costs.atoms for known in self.upkeep.kept(atom.relation)
             ]
             valid = [order for order in found if all(self.costs.ready(v, bits(order[:i])) for i, v in enumerate(order))]
-            shared = min((self._continued(Begun(), order) for order in valid), key=lambda choice: choice.cost, default=best)
+            shared = min((self._finished(self._longer(Begun(), order)) for order in valid), key=lambda choice: choice.cost, default=best)
             if shared.cost >= best.cost:
                 return best
             best = shared
@@ -119,20 +117,24 @@ class OrderSearch:
         if begun.cost > self._most or (self._best is not None and begun.cost >= self._best.cost):
             return
         if len(begun.order) == len(every):
-            choice = self._complete(begun, loose)
-            if self._best is None or choice.cost < self._best.cost:
-                self._best = choice
+            whole = self._longer(begun, self.costs.arranged(begun.order, loose))
+            if self._best is None or whole.cost < self._best.cost:
+                choice = self._finished(whole)
+                self._best = choice if self._best is None or choice.cost < self._best.cost else self._best
             return
         for variable in self._following(begun.bound, every):
             self._search(self.costs.longer(begun, variable), every, loose)
 
     def _complete(self, begun: Begun, loose: Order) -> Choice:
         """An order of all other variables with the loose ones behind it."""
-        return self._continued(begun, self.costs.arranged(begun.order, loose))
+        return self._finished(self._longer(begun, self.costs.arranged(begun.order, loose)))
 
-    def _continued(self, begun: Begun, behind: Order) -> Choice:
+    def _longer(self, begun: Begun, behind: Order) -> Begun:
         for variable in behind:
             begun = self.costs.longer(begun, variable)
+        return begun
+
+    def _finished(self, begun: Begun) -> Choice:
         return Choice(begun.order, self.costs.finished(begun.order, begun.cost, begun.sizes), begun.sizes)
 
     def _by_subsets(self, start: Begun, every: Order, loose: Order, quick: Begun) -> Choice:

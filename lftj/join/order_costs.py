@@ -6,7 +6,7 @@ or an expression with its own; which key order an atom needs on the order of its
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from lftj.join.atom_statistics import AtomStatistics
@@ -85,6 +85,7 @@ class OrderCosts:
         self._needs: dict[tuple[int, Order], _Needed] = {}
         self._fitting: dict[tuple[int, Order], bool] = {}
         self._prices: dict[tuple[str, Order], float] = {}
+        self._loose: dict[Order, list[tuple[int, list[int], Order]]] = {}
         self._arrangements: dict[tuple[int, Order, Order], Order] = {}
 
     def _values(self, number: int, variable: int) -> float:
@@ -198,17 +199,23 @@ class OrderCosts:
         Any order of them serves, and one tree may so serve rules that look up different prefixes [Subotić 2018].
         """
         found = list(loose)
-        for number, atom in enumerate(self.atoms):
-            places = [place for place, v in enumerate(loose) if v in atom.columns]
-            if len(places) > 1:
-                own = tuple([v for v in order if v in atom.columns])
-                for place, v in zip(places, self._arrangement(number, own, tuple(loose[place] for place in places)), strict=True):
-                    found[place] = v
+        for number, places, free in self._together(loose):
+            own = tuple([v for v in order if v in self.atoms[number].columns])
+            for place, v in zip(places, self._arrangement(number, own, free), strict=True):
+                found[place] = v
         return tuple(found)
 
-    def _arrangement(self, number: int, own: Order, free: Collection[int]) -> Order:
+    def _together(self, loose: Order) -> list[tuple[int, list[int], Order]]:
+        """The atoms with several of these variables: which they are, and where they stand."""
+        if (found := self._loose.get(loose)) is None:
+            standing = [[place for place, v in enumerate(loose) if v in atom.columns] for atom in self.atoms]
+            found = [(n, places, tuple(loose[place] for place in places)) for n, places in enumerate(standing) if len(places) > 1]
+            self._loose[loose] = found
+        return found
+
+    def _arrangement(self, number: int, own: Order, free: Order) -> Order:
         """The free variables of an atom, each in one column, behind its `own` bound ones."""
-        key = (number, own, tuple(free))
+        key = (number, own, free)
         if key not in self._arrangements:
             atom = self.atoms[number]
             needed = atom.key_order({variable: i for i, variable in enumerate((*own, *free))})
