@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from lftj.errors import ValueRangeError
 from lftj.heads.aggregate_state import AggregateState, GroupsMoved
 from lftj.join.context import AllowanceSpentError, Context
@@ -26,13 +28,15 @@ _SHARE = 0.5  # or this share of evaluating the body
 
 @dataclass
 class _Done:
-    """A shared head after this commit: `moved` as its groups changed, None where they did not; `anew` when all was evaluated.
+    """A shared head after this commit.
 
-    `joined`: the head is another than the one that members were given before.
+    `moved`: how its groups changed, None where they did not; `changed`: the assignments behind that; `anew`: all was evaluated; `joined`:
+    the head is another than the one that members were given before.
     """
 
     head: SharedHead
     moved: GroupsMoved | None = None
+    changed: tuple[Columns, np.ndarray] | None = None
     anew: bool = False
     joined: bool = False
 
@@ -46,6 +50,7 @@ class CommitHeads:
         self._versions = versions
         self._context = context
         self._done: dict[str, _Done] = {}
+        self._dear: set[str] = set()
         self._before: dict[str, SharedHead] | None = None
 
     def done(self, state: RuleState) -> bool:
@@ -96,14 +101,59 @@ class CommitHeads:
         return found
 
     # ── evaluating ────────────────────────────────────────────────────────────────────────────────────────────────────
-    def _followed(self, head: SharedHead, work: RuleWork) -> _Done:
-        """A head after the change of its body."""
-        columns, signed, trace = assignments_changed(head.shared.body, head.trace, self._versions, self._context, work)
-        work.assignments = len(signed)
+    def _followed(self, head: SharedHead, work: RuleWork, *, alone: bool = False) -> _Done:
+        """A head after the change of its body. `alone`: without looking for others that tell it."""
+        told = None if alone else self._told(head, work)
+        if told is not None:
+            (columns, signed), trace = told, None
+        else:
+            columns, signed, trace = assignments_changed(head.shared.body, head.trace, self._versions, self._context, work)
+            work.assignments += len(signed)
         if not len(signed):
-            return _Done(head if trace is head.trace else replace(head, trace=trace))
+            return _Done(head if trace is head.trace else replace(head, trace=trace), changed=(columns, signed))
         aggregate, moved = head.aggregate.advanced(columns, signed)
-        return _Done(replace(head, aggregate=aggregate, trace=trace), moved)
+        return _Done(replace(head, aggregate=aggregate, trace=trace), moved, (columns, signed))
+
+    def _told(self, head: SharedHead, work: RuleWork) -> tuple[Columns, np.ndarray] | None:
+        """The change of a head's assignments as a head over the same body has it that groups more finely, if there is one."""
+        place = self._finer(head.shared) if head.trace is None else None
+        if place is None:
+            return None
+        relation, key = place
+        if key not in self._done and key not in self._dear:
+            state = self._states.get(relation)
+            heads = [rule.head for rule in state.rules if rule.head is not None] if isinstance(state, RelationState) else []
+            self._try(next((each for each in heads if each.shared.key == key), None), work)
+        done = self._done.get(key)
+        if done is None or done.changed is None or done.head.trace is not None:
+            return None
+        (columns, signed), texts = done.changed, done.head.shared.texts()
+        return [columns[texts.index(text)] for text in head.shared.texts()] if len(signed) else [], signed
+
+    def _finer(self, shared: SharedBody) -> tuple[str, str] | None:
+        """The relation and the key of the head over the same body that tells most, if it tells all that this one needs."""
+        if shared.finer is None or shared.finer[0] is not self._program.strata:
+            needed, found = set(shared.texts()), (0, "", "")
+            for name, head in self._heads():
+                texts = set(head.shared.texts())
+                if head.shared.same_body == shared.same_body and head.shared.key != shared.key and needed <= texts:
+                    found = max(found, (len(texts), name, head.shared.key))
+            shared.finer = self._program.strata, found[1], found[2]
+        _, name, key = shared.finer
+        return (name, key) if name else None
+
+    def _try(self, head: SharedHead | None, work: RuleWork) -> None:
+        """Follow a head before its own rules ask for it, with an allowance of its own."""
+        if head is None:
+            return
+        allowance = self._context.allowance
+        self._context.allowance = max(_FREE, int(min(self._context.fraction, 1.0) * head.work))
+        try:
+            self._done[head.shared.key] = self._followed(head, work, alone=True)
+        except (AllowanceSpentError, ValueRangeError):
+            self._dear.add(head.shared.key)
+        finally:
+            self._context.allowance = allowance
 
     def _follow(self, head: SharedHead, work: RuleWork) -> bool:
         """Bring a head forward for a rule that is to join it; False when it would cost more than evaluating the body."""
@@ -148,12 +198,17 @@ class CommitHeads:
     def _head_before(self, key: str) -> SharedHead | None:
         """The head of this key that rules of the program had before the commit."""
         if self._before is None:
-            self._before = {}
-            for state in map(self._states.get, (name for stratum in self._program.strata for name in stratum.relations)):
+            self._before = {head.shared.key: head for _, head in self._heads()}
+        return self._before.get(key)
+
+    def _heads(self) -> Iterator[tuple[str, SharedHead]]:
+        """The heads of the program's relations."""
+        for stratum in self._program.strata:
+            for name in stratum.relations:
+                state = self._states.get(name)
                 for rule in state.rules if isinstance(state, RelationState) else ():
                     if rule.head is not None:
-                        self._before[rule.head.shared.key] = rule.head
-        return self._before.get(key)
+                        yield name, rule.head
 
     def _members(self, member: Member, head: SharedHead | None) -> list[Member]:
         """The members of a head, and rules of the program that can share it but do not yet."""

@@ -41,7 +41,7 @@ class SharedBody:
     def __init__(self, members: Sequence[Member], before: SharedBody | None = None):
         self.members = tuple(members)
         heads = [member.head for member in members]
-        self.key = heads[0].key
+        self.key, self.same_body = heads[0].key, heads[0].body
         self.group = before.group if before is not None else heads[0].group
         self.core = before.core if before is not None else heads[0].core
         asked = {call.text: call for head in heads for call in head.calls}
@@ -50,6 +50,8 @@ class SharedBody:
         rule = combined_rule(self.core, self.group, self.calls.values())
         self.body = before.body if before is not None and before.body.rule == rule else Body(rule, reads_order=False)
         self._columns: dict[int, HeadColumns] = {}
+        self.finer: tuple[object, str, str] | None = None
+        """Where a head over the same body is that tells all this one needs: under which strata that was seen, its relation, its key."""
 
     def member(self, rule: NormalRule) -> Member | None:
         """A rule as one of these, if it is."""

@@ -47,11 +47,14 @@ class CanonicalCall:
 
 @dataclass(frozen=True, slots=True)
 class CanonicalHead:
-    """An aggregated rule. `key` is the same for all rules with this core and these groups; `core` has no head.
+    """An aggregated rule. `body` is the same for all rules with this core, which has no head.
 
+    `key` is the same for those with these groups too whose values come from the same atom: together they range over no more than each
+    for itself, which sums of columns that have nothing to do with each other would not.
     `group` has the head's group columns, repeated ones included, `columns` all its columns in order.
     """
 
+    body: str
     key: str
     core: NormalRule
     group: tuple[CanonicalTerm, ...]
@@ -66,9 +69,9 @@ def canonical_head(rule: NormalRule) -> CanonicalHead:
     terms = [_column(term, rule, numbers, outputs) for term in rule.head]
     group = tuple(term for term in terms if isinstance(term, CanonicalTerm))
     calls = tuple(term for term in terms if isinstance(term, CanonicalCall))
-    types = [variable.type for variable in core.variables]
-    key = repr((sorted({term.text for term in group}), core.atoms, core.negated, core.assignments, core.filters, types, core.lead))
-    return CanonicalHead(key, core, group, calls, tuple(terms))
+    body = repr((core.atoms, core.negated, core.assignments, core.filters, [variable.type for variable in core.variables], core.lead))
+    key = repr((sorted({term.text for term in group}), _home(core, group, calls)))
+    return CanonicalHead(body, f"{key} {body}", core, group, calls, tuple(terms))
 
 
 def combined_rule(core: NormalRule, group: Iterable[CanonicalTerm], calls: Iterable[CanonicalCall]) -> NormalRule:
@@ -180,6 +183,20 @@ def _over_core(expression: Expression, numbers: dict[int, int], outputs: dict[in
     if isinstance(expression, Apply):
         return replace(expression, args=tuple(_over_core(arg, numbers, outputs) for arg in expression.args))
     return expression
+
+
+def _home(core: NormalRule, group: Iterable[CanonicalTerm], calls: Iterable[CanonicalCall]) -> list[int]:
+    """The variables among which those are that a head aggregates: those of the widest atom that has them all, or they alone."""
+    grouping = {variable for term in group for variable in _variables(term.expression)}
+    values = {variable for call in calls for arg in call.args for variable in _variables(arg.expression)} - grouping
+    atoms = [{arg.variable for arg in atom.args if isinstance(arg, Ref)} for atom in core.atoms]
+    return sorted(max((atom for atom in atoms if values <= atom), key=len, default=values))
+
+
+def _variables(expression: Expression) -> set[int]:
+    if isinstance(expression, Ref):
+        return {expression.variable}
+    return {variable for arg in expression.args for variable in _variables(arg)} if isinstance(expression, Apply) else set()
 
 
 # ── the head ──────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -29,7 +29,7 @@ def head_of(rule: str) -> CanonicalHead:
     "rule",
     [
         "r(a, max(c)) :- f(b, _), e(a, b, c, _).",
-        "r(x, sum(v + w)) :- e(x, y, v, _), f(y, w).",
+        "r(x, sum(v + x)) :- e(x, y, v, _), f(y, w).",
         "r(x, count()) :- e(x, y, _, t), f(y, w).",
         's(x, concat(t, ",", v)) :- e(x, y, v, t), f(y, _).',
     ],
@@ -53,6 +53,12 @@ def test_one_core_and_grouping(rule: str) -> None:
 )
 def test_another_core_or_grouping(rule: str) -> None:
     assert head_of(rule).key != head_of(PLAIN).key
+
+
+def test_values_of_different_atoms_are_not_multiplied_with_each_other() -> None:
+    one, other = head_of("r(y, sum(v)) :- e(_, y, v, _), f(y, w)."), head_of("r(y, sum(w)) :- e(_, y, v, _), f(y, w).")
+    assert one.body == other.body
+    assert one.key != other.key
 
 
 def test_what_is_computed_for_the_head_alone_is_no_part_of_the_core() -> None:
