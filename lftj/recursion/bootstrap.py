@@ -17,7 +17,7 @@ from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.recursion.choice import ChosenRows
 from lftj.recursion.decomposable import decompose
 from lftj.recursion.fixpoint import Fixpoint
-from lftj.recursion.packed_rows import PackedRows
+from lftj.recursion.packed_rows import Packed, PackedRows
 from lftj.recursion.parts import close_parts
 from lftj.recursion.prepared_rules import PreparedRules
 from lftj.recursion.ranges import ranges_of_types
@@ -105,6 +105,11 @@ class _Rows(Fixpoint[RowSet | ChosenRows[RowSet]]):
         if name in self.totals:
             return self.total(name).columns()
         return rows.columns(self.context.threads) if isinstance(rows, RowSet) else rows.columns()
+
+    def looked_through(self, name: str, older: bool) -> Packed | None:
+        """What was fresh in some round, but for the last one if it may still be new."""
+        rows = self.rows[name]
+        return rows.packed(but=int(older and name in self.deltas)) if isinstance(rows, RowSet) else None
 
     def release(self) -> None:
         """Give back what others can use; no more rounds are run."""

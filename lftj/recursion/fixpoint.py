@@ -18,13 +18,13 @@ import numpy as np
 
 from lftj.join.context import Context
 from lftj.join.evaluate import Columns, Relations
-from lftj.join.plan import RulePlan
 from lftj.join.prepared import PreparedPlan
 from lftj.maintain.functor_rows import functor_rows
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.recursion import semi_joins, variant_plans
-from lftj.recursion.packed_rows import PackedRows
+from lftj.recursion.packed_rows import Packed, PackedRows
 from lftj.recursion.prepared_rules import PreparedRules
+from lftj.recursion.reductions import Reductions
 from lftj.recursion.semi_joins import SemiJoins
 from lftj.recursion.shared_round import Outcome, Share, SharedRound
 from lftj.recursion.variant_plans import VariantPlans
@@ -92,7 +92,8 @@ class Fixpoint(Generic[T]):
         self._by_chance = False  # threads found the fresh rows
         self._adding = {name: Lock() for name in schemas}
         self._semi_joins = SemiJoins(self.lower)
-        self._plans = VariantPlans(self.lower, context, self.counting, self._keep_orders)
+        self._reductions = Reductions(schemas, self.looked_through, context.arena)
+        self._plans = VariantPlans(context, self.counting, self._keep_orders)
 
     @property
     def active(self) -> bool:
@@ -155,6 +156,7 @@ class Fixpoint(Generic[T]):
         due = (variant for variant in self.variants if variant.source in self.deltas)
         runnable = [variant for variant in due if all(readable.holds(atom.relation) for atom in variant.rule.atoms)]
         for variant in runnable:
+            variant.reading = self._reductions.reading(variant, self.deltas[variant.source])
             self._plans.plan(variant, self.deltas[variant.source].count, readable)
             self._semi_joins.prepare(variant, self.deltas[variant.source])
         shared = SharedRound(runnable, self.deltas, self.kept, self.context.threads)
@@ -165,6 +167,7 @@ class Fixpoint(Generic[T]):
             steps, found, read = outcomes[number] if outcomes else self.run(Share(variant, 0, delta), readable, self.context)
             variant_plans.account(variant, delta.count, steps, found)
             semi_joins.account(variant, delta.count, read)
+            variant.reading = {}
             self.ran(found)
         for functor in self.functors:
             self._call(functor)
@@ -191,7 +194,7 @@ class Fixpoint(Generic[T]):
             delta = delta.passing(variant.tests)
         if not delta.count:
             return Outcome()
-        read: dict[str, RelationVersion] = {name: readable[name] for name in variant.others}
+        read = {name: variant.reading[name] if name in variant.reading else readable[name] for name in variant.others}
         read[delta_name(variant.source)] = delta
         prepared = variant.prepared.get(number)
         if prepared is None or prepared.plan is not variant.plan:
@@ -204,10 +207,15 @@ class Fixpoint(Generic[T]):
                 self.rows[name].add(*self.candidates(piece, variant))
         return Outcome(context.work - before, found, delta.count)
 
-    def _keep_orders(self, plan: RulePlan) -> None:
+    def looked_through(self, name: str, older: bool) -> Packed | None:
+        """The rows of a relation that belong to the totals, all or only older ones, in no order; None where they are not kept packed."""
+        return None
+
+    def _keep_orders(self, variant: Variant) -> None:
         """Older rows are all rows of the round before: an order that they need has to be there by then."""
-        for name, order in plan.key_orders():
-            if name in self.total_of:
+        assert variant.plan is not None
+        for name, order in variant.plan.key_orders():
+            if name in self.total_of and name not in variant.reading:
                 self.total(self.total_of[name]).tree(order)
 
 

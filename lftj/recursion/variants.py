@@ -12,6 +12,7 @@ from lftj.join.plan import RulePlan
 from lftj.join.prepared import PreparedPlan
 from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RelationSchema
 from lftj.recursion.packed_rows import ValueTest
+from lftj.storage.relation import RelationVersion
 
 
 def delta_name(relation: str) -> str:
@@ -39,8 +40,12 @@ class Variant:
     seen: int = 0  # rows of all deltas so far
     unreduced: bool = False  # there is no test that drops enough rows
     pace: float = 4.0  # kernel steps for a row of the delta, the last time
-    wasted: int = 0  # kernel steps since then that led to nothing
+    idle: int = 0  # kernel steps that led to nothing, the last time
+    wasted: int = 0  # the same since it was planned
     tries: int = 0  # how often that was reason to look for another plan
+    reduced: bool = False  # it reads rows of the stratum that were looked through for what matches the delta
+    reading: Mapping[str, RelationVersion] = field(default_factory=dict)  # these, for this round
+    planned_reading: tuple[str, ...] = ()  # their names, when it was planned
 
     def begin(self) -> None:
         """Forget what was found out in an earlier evaluation, but for the plan."""
