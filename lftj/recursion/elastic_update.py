@@ -34,7 +34,7 @@ from lftj.recursion.compiled_rounds import CompiledRounds
 from lftj.recursion.effort import ITERATION, LOOK_UP, change_of, charge
 from lftj.recursion.elastic_query import ElasticQuery, Proofs
 from lftj.recursion.iterated_relation import ITERATED, IteratedRelation, iterated_schema
-from lftj.recursion.judge_kernels import judge_rows
+from lftj.recursion.judge_kernels import GONE, judge_rows
 from lftj.recursion.moves import ComeAndGone, Moves
 from lftj.recursion.proofs_to_come import Counted, ProofsToCome
 from lftj.recursion.readings import Readings, readers_of
@@ -43,7 +43,7 @@ from lftj.recursion.rule_queries import BEFORE, LOST, MOVED, START
 from lftj.recursion.standing import standing
 from lftj.recursion.stratum_state import StratumState
 from lftj.storage.database import base_name
-from lftj.storage.delta import Columns, Delta, no_rows
+from lftj.storage.delta import Columns, Delta
 from lftj.storage.loose_rows import LooseRows
 
 
@@ -143,7 +143,7 @@ class ElasticUpdate:
                     if query.relation == name and query.may_match(name + MOVED, self.readings, self.context):
                         self._wait(queries.rule.relation, query)
         for name in moved:
-            for order in self.readings[name + BEFORE].orders():
+            for order in self.readings[name + BEFORE].orders()[1:]:
                 self.relations[name].tree(order)  # what was asked for before the move is asked for again
             self.readings[name + BEFORE] = self.relations[name]
 
@@ -153,18 +153,19 @@ class ElasticUpdate:
         choosing = self.choosing.get(name)
         relation = self.relations[name] if choosing is None else choosing.rows
         charge(self.context, len(counts) * LOOK_UP)
-        present, (words,) = relation.identity.lookup(rows)
+        present, words = relation.standings(rows)
         kinds, stood = np.empty_like(counts), np.empty_like(counts)
         least, most = judge_rows(present, words, counts, iteration, kinds, stood)
         assert least >= 0, "more proofs lost than there were"
         standing(np.array([iteration]), np.array([most]))  # raises where a word has no room for it
-        found, lost, recounted = (np.flatnonzero(kinds == kind) for kind in (at.FOUND, at.LOST, at.RECOUNTED))
+        found, lost, changed = np.flatnonzero(kinds == at.FOUND), np.flatnonzero(kinds == at.LOST), np.flatnonzero(kinds)
+        words[lost] = GONE
         counted = [*rows, words]
         found_rows, lost_rows = [column.take(found) for column in counted], [column.take(lost) for column in rows]
         moving = len(found) + len(lost)
-        charge(self.context, change_of(moving + len(recounted), relation.count))
+        charge(self.context, change_of(len(changed), relation.count))
         charge(self.context, change_of(moving, relation.count) * (len(relation.orders()) - 1))
-        after = relation.moved(found_rows, [column.take(recounted) for column in counted], lost_rows)
+        after = relation.moved(found_rows, lost_rows, np.array([column.take(changed) for column in counted]))
         if choosing is None:
             self._become(name, after)
         else:
@@ -196,7 +197,7 @@ class ElasticUpdate:
         if not moving:
             return None
         found = [*moves.found, standing(np.full_like(moves.stood, iteration))]
-        self._become(name, relation.moved(found, no_rows(len(found)), moves.lost))
+        self._become(name, relation.moved(found, moves.lost))
         return moves
 
     def _become(self, name: str, after: IteratedRelation) -> None:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from lftj.recursion.settle_kernels import FOUND, HALF, LOST, LOWER, NOTHING, RECOUNTED
 from scantree.jit import compiled
+from scantree.piece_kernels import compare_columns
 
+GONE = -1
+"""The standing of a row that is not there any more, among changes that are not applied yet."""
 NEVER = (1 << 63) - 1
 """The iteration of a row that is not there."""
 
@@ -31,3 +34,36 @@ def judge_rows(present, words, counts, iteration, kinds, stood):
             kinds[i] = FOUND
         words[i] = (iteration << HALF) | count
     return least, most
+
+
+@compiled
+def amend(rows, late, present, words):
+    """Bring what was looked up for `rows` up to date with changes that came later. Both are in ascending order of rows."""
+    keys = rows.shape[0]
+    at = 0
+    for i in range(rows.shape[1]):
+        while at < late.shape[1] and compare_columns(keys, late, at, rows, i) < 0:
+            at += 1
+        if at < late.shape[1] and compare_columns(keys, late, at, rows, i) == 0:
+            word = late[keys, at]
+            present[i] = word != GONE
+            words[i] = word if word != GONE else 0
+
+
+@compiled
+def follow(late, later, out):
+    """Changes followed by later ones, which replace what is said of the same rows: their number. All ascend by rows."""
+    keys = late.shape[0] - 1
+    i = j = size = 0
+    while i < late.shape[1] or j < later.shape[1]:
+        order = -1
+        if i == late.shape[1]:
+            order = 1
+        elif j < later.shape[1]:
+            order = compare_columns(keys, late, i, later, j)
+        for line in range(keys + 1):
+            out[line, size] = late[line, i] if order < 0 else later[line, j]
+        i += order <= 0
+        j += order >= 0
+        size += 1
+    return size

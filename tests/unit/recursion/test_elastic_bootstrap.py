@@ -15,6 +15,7 @@ from lftj.maintain.versions import Versions
 from lftj.recursion import iterated_relation
 from lftj.recursion.elastic_bootstrap import elastic_bootstrap
 from lftj.recursion.iterated_relation import IteratedRelation
+from lftj.recursion.judge_kernels import GONE
 from lftj.recursion.proof_table import ProofTable
 from lftj.recursion.standing import iterations_of, proofs_of, standing, without_proofs
 from lftj.recursion.stratum_state import StratumState
@@ -113,9 +114,7 @@ def test_a_version_gets_the_key_orders_of_an_earlier_one():
     schema = workspace._engine.state.database["t"].schema
     rows = [np.array([1, 2, 3]), np.array([9, 8, 7])]
     before = IteratedRelation.of(schema, Arena(), rows, np.array([0, 1, 2]), np.array([1, 1, 1]))
-    after = before.moved(
-        [np.array([2, 4]), np.array([8, 6]), standing(np.array([5, 5]))], [np.empty(0, np.int64)] * 3, [np.array([3]), np.array([7])]
-    )
+    after = before.moved([np.array([2, 4]), np.array([8, 6]), standing(np.array([5, 5]))], [np.array([3]), np.array([7])])
     before.tree((1, 0, 2))
     moved = after.with_orders_of(before).tree((1, 0, 2))
     assert [column.tolist() for column in moved.columns()[:-1]] == [[6, 8, 9], [4, 2, 1]]
@@ -131,8 +130,8 @@ def test_a_key_order_that_versions_of_an_update_lack_is_made_once(monkeypatch):
     rows = [np.array([1, 2, 3]), np.array([9, 8, 7])]
     before = IteratedRelation.of(schema, Arena(), rows, np.array([0, 1, 2]), np.array([1, 1, 1]))
     nothing = [np.empty(0, np.int64)] * 3
-    first = before.moved([np.array([4]), np.array([6]), standing(np.array([3]), np.array([2]))], nothing, nothing[:2])
-    second = first.moved(nothing, [np.array([1]), np.array([9]), standing(np.array([0]), np.array([7]))], [np.array([3]), np.array([7])])
+    first = before.moved([np.array([4]), np.array([6]), standing(np.array([3]), np.array([2]))], nothing[:2])
+    second = first.moved(nothing, [np.array([3]), np.array([7])], np.array([[1, 3], [9, 7], [7, GONE]]))
     rows_then = {second: [[6, 4], [8, 2], [9, 1]], first: [[6, 4], [7, 3], [8, 2], [9, 1]], before: [[7, 3], [8, 2], [9, 1]]}
     for version, expected in rows_then.items():
         assert np.transpose(version.tree((1, 0, 2)).columns()[:-1]).tolist() == expected

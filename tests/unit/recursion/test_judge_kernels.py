@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
 
-from lftj.recursion.judge_kernels import NEVER, judge_rows
+from lftj.recursion.judge_kernels import GONE, NEVER, amend, follow, judge_rows
 from lftj.recursion.settle_kernels import FOUND, LOST, NOTHING, RECOUNTED
 from lftj.recursion.standing import iterations_of, proofs_of, standing
 
@@ -28,3 +30,27 @@ def test_fewer_proofs_than_none_and_more_than_a_word_can_tell_show() -> None:
     present, words = np.array([True, True]), standing(np.array([1, 1]), np.array([1, (1 << 32) - 1]))
     counts = np.array([-2, 1])
     assert judge_rows(present, words, counts, 1, np.empty_like(counts), np.empty_like(counts)) == (-1, 1 << 32)
+
+
+CHANGES = st.dictionaries(st.tuples(st.integers(0, 5), st.integers(0, 3)), st.sampled_from([GONE, 3, 7]), max_size=12)
+
+
+def _matrix(changes: dict[tuple[int, int], int]) -> np.ndarray:
+    return np.array([[*row, word] for row, word in sorted(changes.items())], np.int64).reshape(-1, 3).T.copy()
+
+
+@given(CHANGES, CHANGES, CHANGES)
+def test_changes_that_are_not_applied_yet_are_laid_over_what_was_there(
+    there: dict[tuple[int, int], int], first: dict[tuple[int, int], int], second: dict[tuple[int, int], int]
+) -> None:
+    late = np.empty((3, len(first) + len(second)), np.int64)
+    late = np.ascontiguousarray(late[:, : follow(_matrix(first), _matrix(second), late)])
+    assert late.tolist() == _matrix(first | second).tolist()
+    sought = sorted({*there, (0, 0), (3, 1), (5, 3)})
+    words = np.array([max(0, there.get(row, 0)) for row in sought])
+    present = np.array([row in there for row in sought])
+    amend(np.array(sought, np.int64).T.copy(), late, present, words)
+    now = there | first | second
+    expected = [(row in now and (row not in first | second or now[row] != GONE)) for row in sought]
+    assert present.tolist() == expected
+    assert words.tolist() == [max(0, now.get(row, 0)) for row in sought]
