@@ -51,8 +51,8 @@ def make_layout(keys: int, values: int, aggregates: tuple[tuple[str, int], ...],
 class _Costs(NamedTuple):
     """Words of a leaf and of an index page, rows that fit on a leaf and that bulk load puts there, entries of an index page."""
 
-    leaf: int
-    index: int
+    of_leaf: int
+    of_index: int
     capacity: int
     fill: int
     fan: int
