@@ -95,13 +95,28 @@ def make_plan(
     With `upkeep` it counts what commits do for them.
     """
     needed = tuple(needed)
-    leading = frozenset(needed)
+    if forced is None or lasting:
+        choice = choose_order(rule, needed, relations, statistics, lasting=lasting, upkeep=upkeep)
+    else:
+        choice = _forced(rule, forced)
+    return lay_out(rule, choice, needed, relations, count=count)
+
+
+def choose_order(
+    rule: NormalRule,
+    needed: Iterable[int],
+    relations: Mapping[str, RelationVersion],
+    statistics: Statistics,
+    *,
+    lasting: bool = False,
+    upkeep: Upkeep | None = None,
+) -> Choice:
+    """The variable order for the values of `needed`, as `make_plan` chooses it."""
     building = 0.0 if lasting else NEW_ORDER
     search = OrderSearch(
-        rule, lambda name: statistics.of(relations[name]), lambda name: relations[name].orders(), leading, building, upkeep
+        rule, lambda name: statistics.of(relations[name]), lambda name: relations[name].orders(), frozenset(needed), building, upkeep
     )
-    choice = search.choose() if forced is None or lasting else _forced(rule, forced)
-    return lay_out(rule, choice, needed, relations, count=count)
+    return search.choose()
 
 
 def lay_out(

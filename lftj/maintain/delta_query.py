@@ -17,9 +17,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lftj.join.context import Context
-from lftj.join.evaluate import Columns, plan_rule
+from lftj.join.evaluate import Columns
 from lftj.join.order import Choice
-from lftj.join.plan import RulePlan, lay_out
+from lftj.join.plan import RulePlan, choose_order, lay_out
 from lftj.join.prepared import PreparedPlan
 from lftj.maintain.rule_work import RuleWork
 from lftj.maintain.versions import CHANGE, OLD, SIGNED, Versions
@@ -74,18 +74,19 @@ class DeltaQuery:
             if self._prepared is None or any(_differ(*pair) for pair in zip(sizes, self._sizes, strict=True)):
                 more = max(change.inserts, change.erases, key=lambda rows: len(rows[0]))
                 readable = versions.with_change(self.relation, self.bound, more).with_signed(self.relation, self.bound, change)
-                plan = self._signed(plan_rule(self.rule, readable, context, needed=self.needed, count=True, lasting=True), readable)
+                choice = choose_order(self.rule, self.needed, readable, context.statistics, lasting=True, upkeep=context.upkeep)
+                plan = self._signed(choice, readable)
                 self._prepared, self._sizes = PreparedPlan(plan, readable, context), sizes
                 _keep_orders(plan, readable, context)
         return self._prepared
 
-    def _signed(self, plan: RulePlan, readable: Versions) -> RulePlan:
+    def _signed(self, choice: Choice, readable: Versions) -> RulePlan:
         """The plan for the rows lost and those won, one after the other: with their sign before all other variables."""
         sign = len(self.rule.variables)
         atoms = [PositiveAtom(SIGNED, (Ref(sign), *a.args)) if a.relation == CHANGE else a for a in self.rule.atoms]
         rule = replace(self.rule, variables=(*self.rule.variables, RuleVariable("sign", INT)), atoms=tuple(atoms))
-        choice = Choice((sign, *plan.choice.order), plan.choice.cost, (2.0, *plan.choice.bindings))
-        return lay_out(rule, choice, (*self.needed, sign), readable, count=True)
+        signed = Choice((sign, *choice.order), choice.cost, (2.0, *choice.bindings))
+        return lay_out(rule, signed, (*self.needed, sign), readable, count=True)
 
 
 def _keep_orders(plan: RulePlan, readable: Versions, context: Context) -> None:
