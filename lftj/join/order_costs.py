@@ -81,7 +81,7 @@ class OrderCosts:
         self._domain = [max([1.0, *(self._values(number, v) for number in at)]) for v, at in enumerate(self._at)]
         self._looked_at = [self._looks_at(v) for v in range(self.every)]
         self._levels: dict[tuple[int, int], _Level] = {}
-        self._fanouts: dict[tuple[int, int, int], float] = {}
+        self._combined: dict[tuple[int, int], float] = {}
         self._needs: dict[tuple[int, Order], _Needed] = {}
         self._fitting: dict[tuple[int, Order], bool] = {}
         self._prices: dict[tuple[str, Order], float] = {}
@@ -140,14 +140,18 @@ class OrderCosts:
 
     def _fanout(self, number: int, bound: int, variable: int) -> float:
         """Values of a variable for each binding of an atom's variables among those bound."""
-        asked = (number, variable, bound & self._variables[number])
-        if asked not in self._fanouts:
+        bound &= self._variables[number]
+        before = self._combinations(number, bound)
+        return self._combinations(number, bound | 1 << variable) / max(before, 1.0) if self.atoms[number].statistics.rows else 0.0
+
+    def _combinations(self, number: int, variables: int) -> float:
+        """Distinct values of an atom's constants and some of its variables together."""
+        key = (number, variables)
+        if (found := self._combined.get(key)) is None:
             atom = self.atoms[number]
-            fixed = atom.constants.union(*(columns for v, columns in atom.columns.items() if bound >> v & 1))
-            before = atom.statistics.combinations(fixed)
-            after = atom.statistics.combinations(fixed | atom.columns[variable])
-            self._fanouts[asked] = after / max(before, 1.0) if atom.statistics.rows else 0.0
-        return self._fanouts[asked]
+            columns = atom.constants.union(*(its for v, its in atom.columns.items() if variables >> v & 1))
+            found = self._combined[key] = atom.statistics.combinations(columns)
+        return found
 
     # ── whole orders ──────────────────────────────────────────────────────────────────────────────────────────────────
     def finished(self, order: Order, cost: float, bindings: tuple[float, ...]) -> float:
