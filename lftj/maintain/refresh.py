@@ -94,9 +94,9 @@ def still_serving(states: Mapping[str, ViewState], program: StratifiedProgram) -
 
 
 def _affected(stratum: Stratum, changed: Mapping[str, Delta], changed_rules: frozenset[str]) -> bool:
-    if any(name in changed_rules or name in changed or base_name(name) in changed for name in stratum.relations):
+    if not stratum.reads.isdisjoint(changed):
         return True
-    return not stratum.reads.isdisjoint(changed)
+    return any(name in changed_rules or name in changed or base_name(name) in changed for name in stratum.relations)
 
 
 class _Refresher:
