@@ -6,6 +6,7 @@ One thread at a time may change an arena (`lock`); any number may read.
 
 from __future__ import annotations
 
+import ctypes
 import mmap
 import os
 import sys
@@ -22,6 +23,8 @@ from scantree.page_kernels import ARENA_HEADER, NEXT_WORD, WORDS_IN_USE, release
 Words = NDArray[np.int64]
 
 _WORD = 8
+WIDE = 1 << 45
+"""Bytes of address space in which segments of many processes find their homes free."""
 _MAP_NORESERVE = 0x4000  # Linux; the mmap module does not name it
 _KEPT = 64 << 20
 _OWN_REFERENCES = 2  # an arena's own, and the argument of the call that counts them
@@ -80,12 +83,17 @@ class Arena:
         self.memory[:ARENA_HEADER] = 0
         self.memory[NEXT_WORD] = ARENA_HEADER
         self.lock = threading.RLock()
+        self._ceiling = self.memory.size  # what is mapped lies above
+        self.mapped: dict[str, tuple[int, int]] = {}
+        """By the name of a segment that is mapped: the place of its first word, and how many words there are (`segment`)."""
+        self.taken: list[tuple[int, int]] = []
+        """First words and ends of the ranges where segments are mapped, or would be by others."""
         # Trees die at any time, in any thread, even inside a change: their roots wait here until the next change begins.
         self._dead: deque[int] = deque()
 
     def __del__(self, references: Callable[[object], int] = sys.getrefcount) -> None:
         """Leave the mapping to the next arena, unless someone still holds a view of the words."""
-        if self._lasting and not _spare and references(self.memory) == _OWN_REFERENCES:
+        if self._lasting and not _spare and not self.taken and references(self.memory) == _OWN_REFERENCES:
             if (excess := self.bytes_touched - _KEPT) > 0:
                 self._mapping.madvise(mmap.MADV_DONTNEED, _KEPT, excess)
             _spare.append(self._mapping)
@@ -113,5 +121,33 @@ class Arena:
 
     def require(self, words: int) -> None:
         """Raise MemoryError unless `words` more fit. Kernels do not check again."""
-        if int(self.memory[NEXT_WORD]) + words > self.memory.size:
+        if int(self.memory[NEXT_WORD]) + words > self._ceiling:
             raise MemoryError(f"the arena of {self.memory.size * _WORD >> 30} GiB cannot hold another {words * _WORD >> 20} MiB")
+
+    # ── files ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+    def is_free(self, first: int, words: int) -> bool:
+        """Whether nothing is and nothing will be at these words."""
+        inside = 2 * int(self.memory[NEXT_WORD]) <= first and first + words <= self.memory.size
+        return inside and all(first + words <= low or high <= first for low, high in self.taken)
+
+    def take(self, first: int, words: int) -> None:
+        """Keep these words, which are free, for a file. Call with the lock held."""
+        self.taken.append((first, first + words))
+        self._ceiling = min(self._ceiling, first)
+
+    def map_file(self, file: int, place: int, skipped: int, words: int) -> None:
+        """Show words [skipped, skipped + words) of a file at `place` + `skipped`, to be read when they are; writes stay in this process.
+
+        All are multiples of a page of the system, but for the end of the file. OSError when the system refuses.
+        """
+        address = self.memory.ctypes.data + (place + skipped) * _WORD
+        protection, flags = mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_PRIVATE | _MAP_FIXED
+        if _system_map(address, words * _WORD, protection, flags, file, skipped * _WORD) != address:
+            raise OSError(ctypes.get_errno(), "cannot map a segment")
+        self.memory[WORDS_IN_USE] += words
+
+
+_MAP_FIXED = 0x10
+_system_map = ctypes.CDLL(None, use_errno=True).mmap
+_system_map.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_longlong]
+_system_map.restype = ctypes.c_void_p

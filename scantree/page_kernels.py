@@ -10,6 +10,8 @@ in another process that maps the same words. Word 0 of memory is never a page: 0
 
 A page counts its references: one per parent page, one per tree that has it as root. At zero it goes to the free list of its size. Once
 referenced it never changes, and every use of its words has another birth number, so (page, birth) names one content for ever.
+
+A page that was written to a file knows where it lies there (`stored_kernels`).
 """
 
 from __future__ import annotations
@@ -33,6 +35,8 @@ SIZE_CLASS = 2
 NEXT_FREE = 3
 LEVEL = 4
 BIRTH = 5
+STORED = 6  # its address in a segment; 0: in none
+SETTLED = 7  # of a mapped index page: 1 once it names its children as this process does
 
 # words of the arena's own header, at the start of memory
 NEXT_WORD = 0
@@ -86,6 +90,7 @@ def take_page(memory, size_class, level):
     memory[page + LEVEL] = level
     memory[BIRTHS] += 1
     memory[page + BIRTH] = memory[BIRTHS]
+    memory[page + STORED] = 0
     return page
 
 

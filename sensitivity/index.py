@@ -49,7 +49,10 @@ class SensitivityIndex:
     __slots__ = ("_settled", "gamma", "granularity", "intervals", "logged", "position")
 
     def __init__(self, position: Position, granularity: Granularity, intervals: IntervalTree, settled: int, logged: int) -> None:
-        """For this module: use `build` or `add`. `settled`: intervals after the last merge of all, `logged`: after the last full log."""
+        """Of intervals that an index had: use `build` or `add` for others.
+
+        `settled`: intervals after the last merge of all, `logged`: after the last full log.
+        """
         self.position = position
         self.granularity = granularity
         self.gamma = granularity.kept_levels(position.gamma)
@@ -143,6 +146,11 @@ class SensitivityIndex:
         covered = np.zeros(len(values), np.bool_)
         covered[self.hits(alpha, values)[0]] = True
         return covered
+
+    @property
+    def settled(self) -> int:
+        """Intervals after the last merge of all."""
+        return self._settled
 
     def __len__(self) -> int:
         return len(self.intervals)

@@ -22,7 +22,8 @@ from lftj.distributed.outcome import Outcome, Report
 from lftj.distributed.plan import NEWS_SUFFIX, PartPlan, Rounds
 from lftj.distributed.sending import Executor, Sending, Staged
 from lftj.distributed.steps import Move, Step
-from lftj.distributed.worker import PartDone, PartTask, run_stage
+from lftj.distributed.task import PartDone, PartTask
+from lftj.distributed.worker import run_stage
 from lftj.storage.database import base_name
 
 REMEMBERED = 500
@@ -119,6 +120,7 @@ class Commit:
                 steps=tuple(self.steps),
                 new=tuple(self.new),
                 afresh=self.afresh,
+                oldest=min(self.before.tokens, default=0),
             )
             for part in sorted(parts)
         ]
@@ -163,10 +165,11 @@ class Commit:
     def _manifest(self, counts: Mapping[str, int]) -> Manifest:
         before = self.before
         log = {name: list(entries) for name, entries in before.log.items()}
-        tokens = dict(sorted(before.tokens.items())[-REMEMBERED:])
+        tokens = dict(sorted(before.tokens.items())[-REMEMBERED:]) | {self.version: self.token}
         if self.afresh:
             base = {base_name(name) for name in self.plan.program.catalog.relations}
-            log, tokens = {name: entries for name, entries in log.items() if name in base}, {}
+            log, tokens = {name: entries for name, entries in log.items() if name in base}, {self.version: self.token}
+        steps = {**before.steps, self.version: self._parts_by_steps()}
         for entries in self.new:
             for name, written in _lasting(entries):
                 log.setdefault(name, []).extend(written)
@@ -177,8 +180,16 @@ class Commit:
             program=self.program,
             log={name: tuple(entries) for name, entries in log.items()},
             counts=counts,
-            tokens=tokens | {self.version: self.token},
+            tokens=tokens,
+            steps={version: done for version, done in steps.items() if version in tokens},
         )
+
+    def _parts_by_steps(self) -> dict[int, tuple[int, ...]]:
+        """Which parts had so many steps; none are named where it is all."""
+        parts: dict[int, list[int]] = {}
+        for part, steps in self.steps_of.items():
+            parts.setdefault(steps, []).append(part)
+        return {steps: () if len(found) == self.executor.partitions else tuple(sorted(found)) for steps, found in parts.items()}
 
 
 def _lasting(entries: Mapping[str, list[Entry]]) -> Iterator[tuple[str, list[Entry]]]:

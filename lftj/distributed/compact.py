@@ -58,7 +58,8 @@ def compacted(executor: Executor, manifest: Manifest, plan: PartPlan, most: int)
     ]
     found: Sequence[dict[str, Entry]] = guarded(lambda: list(executor.map(compact_part, tasks)))
     log = {**manifest.log, **{name: tuple(part[name] for part in found if name in part) for name in relations}}
-    return replace(manifest, log=log, tokens={manifest.version: manifest.token})
+    steps = {version: done for version, done in manifest.steps.items() if version == manifest.version}
+    return replace(manifest, log=log, tokens={manifest.version: manifest.token}, steps=steps)
 
 
 def _kept(plan: PartPlan) -> Iterator[tuple[str, RelationSchema, tuple[int, ...]]]:

@@ -42,13 +42,15 @@ class Manifest:
     counts: Mapping[str, int] = field(default_factory=dict)
     batches: Mapping[str, int] = field(default_factory=dict)
     tokens: Mapping[int, str] = field(default_factory=dict)
+    steps: Mapping[int, Mapping[int, tuple[int, ...]]] = field(default_factory=dict)
+    """By version, for those of `tokens`: how many steps the commit had in which parts (none named: in all)."""
 
     def store(self, path: Path) -> None:
         """Make this the truth: write, fsync, rename, fsync the folder."""
         log = {name: [entry.to_json() for entry in entries] for name, entries in self.log.items()}
         tokens = {str(version): token for version, token in self.tokens.items()}
         content = {"format": FORMAT, "parts": self.parts, "version": self.version, "token": self.token, "program": self.program}
-        content |= {"log": log, "counts": self.counts, "batches": self.batches, "tokens": tokens}
+        content |= {"log": log, "counts": self.counts, "batches": self.batches, "tokens": tokens, "steps": self.steps}
         path.mkdir(parents=True, exist_ok=True)
         waiting = path / f"{_FILE}.{uuid4().hex}.tmp"
         with open(waiting, "w", encoding="utf-8") as sink:
@@ -73,11 +75,20 @@ class Manifest:
         log = {name: tuple(map(Entry.from_json, entries)) for name, entries in content["log"].items()}
         tokens = {int(version): token for version, token in content["tokens"].items()}
         rest = {name: content[name] for name in ("parts", "version", "token", "program", "counts", "batches")}
-        return Manifest(**rest, log=log, tokens=tokens)
+        steps = {
+            int(version): {int(number): tuple(parts) for number, parts in done.items()}
+            for version, done in content.get("steps", {}).items()
+        }
+        return Manifest(**rest, log=log, tokens=tokens, steps=steps)
 
     def version_of(self, token: str) -> int | None:
         """The version that a commit made, if parts can be brought forward from it."""
         return next((version for version, known in self.tokens.items() if known == token), None)
+
+    def has_done(self, version: int, token: str, part: int, steps: int) -> bool:
+        """Whether a commit is one from which parts can be brought forward, and had so many steps in a part."""
+        done = self.steps.get(version, {}).get(steps)
+        return self.tokens.get(version) == token and done is not None and (not done or part in done)
 
     def files(self) -> set[str]:
         """The row files that this version consists of."""

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from lftj.distributed.entry import Entry
 from lftj.distributed.manifest import Manifest
 from lftj.distributed.plan import PartPlan
-from lftj.distributed.worker import PartDone
+from lftj.distributed.task import PartDone
 
 
 @dataclass
 class Report:
-    """Counters of one commit: parts that ran, tasks, how many had to bring their part forward or build it, rows and bytes written for
+    """Counters of one commit: parts that ran, tasks, how many had to bring their part forward, open or build it, rows and bytes written for
     other parts, rows read, kernel steps (the sum, and the part with most), rounds of recursive strata, seconds of all tasks and of the
     whole."""
 
@@ -21,6 +21,7 @@ class Report:
     parts: int = 0
     tasks: int = 0
     behind: int = 0
+    opened: int = 0
     built: int = 0
     rows: int = 0
     bytes: int = 0
@@ -43,6 +44,7 @@ class Report:
             parts=len(steps),
             tasks=len(tasks),
             behind=sum(done.origin == "behind" for done in tasks),
+            opened=sum(done.origin == "opened" for done in tasks),
             built=sum(done.origin == "built" for done in tasks),
             rows=sum(entry.rows for entry in entries),
             bytes=sum(entry.bytes for entry in entries),

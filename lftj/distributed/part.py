@@ -6,12 +6,10 @@ when the commit turns out not to happen.
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from lftj.dictionary import Dictionary
-from lftj.distributed.cuts import ALL
+from lftj.distributed.host import Host, Rows
 from lftj.distributed.partials import verbs
 from lftj.distributed.plan import NEWS_SUFFIX, Feed, PartPlan, Rounds
 from lftj.distributed.rounds import PartFixpoint, only_grows
@@ -22,59 +20,16 @@ from lftj.keys import check_key
 from lftj.maintain.refresh import ViewState, check_functional, refresh
 from lftj.maintain.rule_state import traced_bytes
 from lftj.maintain.rule_work import RuleWork
-from lftj.program.normal_form import RelationSchema, StratifiedProgram, Stratum
+from lftj.program.normal_form import StratifiedProgram, Stratum
 from lftj.storage.database import BASE_SUFFIX, Database
 from lftj.storage.delta import Columns, Delta
 from lftj.storage.relation import RelationVersion
-from scantree import Arena
 
 TRACE_BUDGET = 1 << 26
 """Bytes that the sensitivity indices of one part may take."""
 
-_VERBS = verbs()
-_COMMITS = 4  # whose whole relations are remembered: a part may be brought forward by one commit and changed by the next
-
-Rows = Callable[[Feed], Delta]
-"""Reads what came for a feed."""
-
-
-@dataclass
-class Host:
-    """What the parts of one process share: memory, the dictionary of strings, and the relations that each of them has whole.
-
-    `whole` holds, for the commits done last, what each such relation became and by which change; so parts go on sharing its pages.
-    """
-
-    arena: Arena = field(default_factory=Arena)
-    dictionary: Dictionary = field(default_factory=Dictionary)
-    whole: OrderedDict[str, dict[tuple[str, int], tuple[RelationVersion, RelationVersion, Delta]]] = field(default_factory=OrderedDict)
-    _empty: dict[RelationSchema, RelationVersion] = field(default_factory=dict)
-
-    def empty(self, schema: RelationSchema) -> RelationVersion:
-        """A relation without rows, the same one each time."""
-        if schema not in self._empty:
-            self._empty[schema] = RelationVersion.empty(schema, self.arena)
-        return self._empty[schema]
-
-    def moved(self, feed: Feed, old: RelationVersion, commit: str, rows: Rows) -> tuple[RelationVersion, Delta]:
-        """A relation after a commit, and its net change; of one that all parts have whole, once for all parts."""
-        key = (feed.schema.name, id(old))
-        known = self.whole.get(commit, {}).get(key) if feed.cut == ALL else None
-        if known is not None:
-            return known[1:]
-        delta = rows(feed)
-        if old.count:
-            new, gone = ~old.contains(delta.inserts), old.contains(delta.erases)
-            delta = Delta([column[new] for column in delta.inserts], [column[gone] for column in delta.erases])
-        elif delta.erased:
-            delta = Delta(delta.inserts, [column[:0] for column in delta.erases])
-        version = old.apply(delta)
-        if feed.cut == ALL:
-            self.whole.setdefault(commit, {})[key] = (old, version, delta)
-            self.whole.move_to_end(commit)
-            while len(self.whole) > _COMMITS:
-                self.whole.popitem(last=False)
-        return version, delta
+VERBS = verbs()
+"""The aggregates that parts' programs may have."""
 
 
 @dataclass(frozen=True)
@@ -240,7 +195,7 @@ def _context(state: PartState, host: Host) -> Context:
     return Context(
         host.arena,
         host.dictionary,
-        user_aggregates=_VERBS,
+        user_aggregates=VERBS,
         statistics=state.statistics,
         trace_budget=TRACE_BUDGET,
         traced=lambda: traced,

@@ -15,6 +15,7 @@ from lftj.distributed.outcome import Outcome, Report
 from lftj.distributed.planner import plan_of
 from lftj.distributed.programs import described, restored
 from lftj.distributed.sending import Executor
+from lftj.distributed.stored_files import sweep_states
 from lftj.errors import DistributedError
 from lftj.program.program import Program
 from lftj.storage.database import BASE_SUFFIX
@@ -37,6 +38,7 @@ class Store:
                 message = f"{executor.path} holds {self.manifest.parts} parts, the executor has {executor.partitions}"
                 raise DistributedError(message, code="E403", hint=f"write partitions={self.manifest.parts}, or choose another path")
             sweep(executor.path, self.manifest)
+            sweep_states(executor.path, self.manifest)
             self.program, self.views = restored(self.manifest.program)
         except BaseException:
             self._lock.release()

@@ -13,7 +13,8 @@ from lftj.distributed.entry import write_entry
 from lftj.distributed.manifest import ROWS
 from lftj.distributed.planner import plan_of
 from lftj.distributed.steps import Step
-from lftj.distributed.worker import PartTask, forget, run_stage
+from lftj.distributed.task import PartTask
+from lftj.distributed.worker import forget, run_stage
 from lftj.storage.database import BASE_SUFFIX
 from lftj.storage.delta import Delta
 

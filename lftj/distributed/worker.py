@@ -10,22 +10,23 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from lftj.distributed.checkpoints import Checkpoints
 from lftj.distributed.entry import Entry, read_entries, write_entry
 from lftj.distributed.failure import Failure, told
+from lftj.distributed.host import Host, Rows
 from lftj.distributed.manifest import ROWS, Manifest
-from lftj.distributed.part import Advance, Host, PartState, Rows
+from lftj.distributed.part import Advance, PartState
 from lftj.distributed.plan import NEWS_SUFFIX, Feed, Output, PartPlan, Rounds
 from lftj.distributed.planner import plan_of
 from lftj.distributed.programs import digest
-from lftj.distributed.steps import Step
+from lftj.distributed.task import Log, PartDone, PartTask
 from lftj.errors import DistributedError, LftjError
-from lftj.maintain.rule_work import RuleWork
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.database import BASE_SUFFIX
 from lftj.storage.delta import Delta
@@ -34,52 +35,11 @@ from lftj.storage.relation import RelationVersion
 KEPT_PARTS = 64
 """Parts that one worker keeps; those not used for longest go."""
 
-Log = Mapping[str, Sequence[Entry]]
-"""Entries by relation."""
-
-
-@dataclass(frozen=True)
-class PartTask:
-    """The last of these steps of one commit, in one part.
-
-    `base`: token and version of the commit before; `ran`: how many steps that one had here, None when the driver does not know.
-    `new`: what this commit brings, per step. `afresh`: the program is another one, so everything is derived anew.
-    """
-
-    path: str
-    part: int
-    parts: int
-    program: Mapping[str, Any]
-    base: tuple[str, int]
-    ran: int | None
-    token: str
-    version: int
-    steps: tuple[Step, ...]
-    new: tuple[Log, ...]
-    afresh: bool = False
-
-
-@dataclass
-class PartDone:
-    """What a task did: the entries it wrote; inserted and erased base rows, with the entry of those that are not what was asked for;
-    the local relations that changed so far; whether something was lost so that rounds have to begin anew; and how it came by its part:
-    `kept`, `behind` (brought forward) or `built`."""
-
-    part: int
-    entries: dict[str, Entry] = field(default_factory=dict)
-    net: dict[str, tuple[int, int, Entry | None]] = field(default_factory=dict)
-    rows: dict[str, tuple[int, int]] = field(default_factory=dict)
-    changed: frozenset[str] = frozenset()
-    shrank: bool = False
-    works: list[RuleWork] = field(default_factory=list)
-    origin: str = "kept"
-    read: int = 0
-    seconds: float = 0.0
-
 
 @dataclass
 class _Kept:
     state: PartState
+    host: Host
     advance: Advance | None = None
 
 
@@ -88,6 +48,7 @@ class _Worker:
 
     def __init__(self) -> None:
         self.host = Host()
+        self.checkpoints = Checkpoints([self.host])
         self.parts: OrderedDict[tuple[str, int], _Kept] = OrderedDict()
         self.plans: dict[str, PartPlan] = {}
 
@@ -124,10 +85,12 @@ def run_stage(task: PartTask) -> PartDone | Failure:
 
 class _Run:
     def __init__(self, task: PartTask, worker: _Worker):
-        self.task, self.worker, self.host = task, worker, worker.host
+        self.task, self.worker = task, worker
         self.folder = Path(task.path) / ROWS
         self.plan = worker.plan(task.program)
         self.key = (task.path, task.part)
+        kept = worker.parts.get(self.key)
+        self.host = worker.host if kept is None else kept.host
         self.done = PartDone(task.part)
 
     def stage(self) -> PartDone:
@@ -145,7 +108,12 @@ class _Run:
         self._tell(self.plan.stages[step.stage].rounds, advance.news)
         if len(task.steps) == 1:
             self._net(advance.net)
+        self._checkpoint(advance)
         return done
+
+    def _checkpoint(self, advance: Advance) -> None:
+        rows = sum(map(len, advance.deltas.values()))
+        self.worker.checkpoints.changed(self.task, digest(self.task.program), advance.finished(), self.host, rows)
 
     def tidy(self) -> None:
         """Forget the parts not used for longest."""
@@ -163,7 +131,7 @@ class _Run:
             advance, kept.advance = kept.advance, None  # if it fails now, it has not been
             return advance if advance.steps < len(self.task.steps) else Advance.begin(advance.before, self.task.token)
         state = self._base(kept)
-        self.worker.parts[self.key] = _Kept(state)
+        self.worker.parts[self.key] = _Kept(state, self.host)
         return Advance.begin(state, self.task.token)
 
     def _base(self, kept: _Kept | None) -> PartState:
@@ -186,18 +154,29 @@ class _Run:
 
     def _built(self, manifest: Manifest, state: PartState | None) -> PartState:
         """The part at the base version: from one that is behind, or from nothing."""
-        token = self.task.base[0]
+        token, self.done.origin = self.task.base[0], "behind"
+        if state is None or manifest.version_of(state.token) is None:
+            state = self._opened(manifest)
         version = None if state is None else manifest.version_of(state.token)
         if state is None or version is None:
             self.done.origin = "built"
             state = self._loaded(manifest.log, f"{self.task.path} at {token}")
             later: Log = {}
         else:
-            self.done.origin = "behind"
             later = {name: [entry for entry in entries if entry.version > version] for name, entries in manifest.log.items()}
         advance = Advance.begin(state, token)
         advance.catch_up(self._rows(later), self.host)
         return advance.finished()
+
+    def _opened(self, manifest: Manifest) -> PartState | None:
+        """The part as some worker stored it."""
+        task = self.task
+        found = self.worker.checkpoints.opened(task.path, task.part, manifest, digest(task.program), self.plan)
+        if found is None:
+            return None
+        self.done.origin = "opened"
+        state, self.host = found
+        return state
 
     def _loaded(self, log: Log, name: str, known: Mapping[Feed, RelationVersion] | None = None) -> PartState:
         return PartState.loaded(self.plan, self.task.part, self.task.parts, self.host, self._rows(log), name, known or {})

@@ -5,6 +5,7 @@ A wrong estimate costs time, never an answer.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,8 +57,13 @@ def _distinct(sample: np.ndarray, rows: int) -> float:
 class Statistics:
     """Remembers estimates by relation name until the relation has changed much in size."""
 
-    def __init__(self) -> None:
-        self._known: dict[str, RelationStatistics] = {}
+    def __init__(self, known: Mapping[str, RelationStatistics] | None = None) -> None:
+        self._known: dict[str, RelationStatistics] = dict(known or {})
+
+    @property
+    def known(self) -> Mapping[str, RelationStatistics]:
+        """The estimates that are remembered."""
+        return self._known
 
     def of(self, relation: RelationVersion) -> RelationStatistics:
         """The statistics of a relation, sampled anew when it has grown or shrunk by half since."""

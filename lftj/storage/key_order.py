@@ -56,13 +56,13 @@ class WaitingOrder:
         if self._tree is None:
             with self._lock:
                 if self._tree is None:
-                    start, changes = self._since_read()
+                    start, changes = self.since_read()
                     self._tree = start.apply(*_together(changes, self.order))
                     self._before = self._change = None
                     self.rows = self.changes = 0
         return self._tree
 
-    def _since_read(self) -> tuple[Tree, list[Delta]]:
+    def since_read(self) -> tuple[Tree, list[Delta]]:
         """The last version before this one that has a tree, and the changes since, the latest first."""
         changes: list[Delta] = []
         at: Tree | WaitingOrder = self

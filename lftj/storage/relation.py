@@ -120,6 +120,42 @@ class RelationVersion:
             self._bounds = [(int(column.min()), int(column.max())) for column in self.columns()]
         return self._bounds if self._bounds is not None and self.count else []
 
+    def kept_orders(self, waiting: int) -> dict[Order, tuple[Tree, list[Delta]]]:
+        """Each key order that exists, as a tree and the changes that it does not have yet, the latest first: `waiting` rows at most.
+
+        O(changes · log n) for an order for which more wait.
+        """
+        found: dict[Order, tuple[Tree, list[Delta]]] = {}
+        for order in self.orders():
+            late = self._waiting.get(order)
+            if order not in self._trees and late is not None and late.rows <= waiting:
+                found[order] = late.since_read()
+            else:
+                found[order] = self.tree(order), []
+        return found
+
+    @staticmethod
+    def of_orders(
+        schema: RelationSchema, arena: Arena, orders: Mapping[Order, tuple[Tree, list[Delta]]], bounds: list[Bounds] | None
+    ) -> RelationVersion:
+        """The relation that had these `kept_orders`, the identity first. O(1)."""
+        trees: dict[Order, Tree] = {}
+        waiting: dict[Order, WaitingOrder] = {}
+        for order, (tree, changes) in orders.items():
+            late: Tree | WaitingOrder = tree
+            for change in reversed(changes):
+                late = WaitingOrder(late, change, order)
+            if isinstance(late, WaitingOrder):
+                waiting[order] = late
+            else:
+                trees[order] = late
+        return RelationVersion(schema, arena, trees, bounds, waiting)
+
+    @property
+    def known_bounds(self) -> list[Bounds] | None:
+        """`bounds` where they are known."""
+        return self._bounds
+
     def memory(self) -> dict[Order, int]:
         """Bytes of the rows in each key order, without the pages' free room, which the arena's figures include."""
         return {order: 8 * self.count * len(order) for order in self.orders()}

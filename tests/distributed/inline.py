@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lftj.distributed import worker
+from lftj.distributed.checkpoints import at_once
 
 
 class InlineExecutor:
@@ -36,7 +37,8 @@ class InlineExecutor:
         else:
             worker._worker = self._memories[self._turn]
         try:
-            return pickle.loads(pickle.dumps(task(payload)))
+            with at_once():
+                return pickle.loads(pickle.dumps(task(payload)))
         finally:
             self._memories[self._turn] = worker._worker
 

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 import lftj
 from lftj.distributed.steps import Move
+from lftj.distributed.stored_files import STATE, records
 from tests.spark import faults
 from tests.spark.graph import edges, expected, made, open_path, rows_of
 
@@ -106,6 +108,23 @@ def test_workers_killed_between_commits(workspace: lftj.DistributedWorkspace) ->
     for process in set(executor.map("tests.spark.faults:process", range(4))):
         os.kill(process, signal.SIGKILL)
     workspace.load("e", NEW)
+    assert rows_of(workspace) == expected([*edges(), *NEW])
+
+
+def test_workers_that_start_anew_open_what_was_stored(workspace: lftj.DistributedWorkspace, tmp_path: Path) -> None:
+    made(workspace, edges())
+    executor, manifest = workspace._store.executor, workspace._store.manifest
+    for _ in range(600):
+        found = records(tmp_path / "path" / STATE)
+        stored = {name.part for name in found if manifest.has_done(name.version, name.token, name.part, name.steps)}
+        if len(stored) == 3:
+            break
+        time.sleep(0.1)
+    for process in set(executor.map("tests.spark.faults:process", range(4))):
+        os.kill(process, signal.SIGKILL)
+    workspace.load("e", NEW)
+    cost = workspace.profile(last=1).iloc[0]
+    assert (cost["built"], cost["opened"]) == (0, 3)
     assert rows_of(workspace) == expected([*edges(), *NEW])
 
 

@@ -1,0 +1,112 @@
+"""What views are maintained with, in a stored state: support counts, heads, indices, and recursive strata with their iterations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lftj.dictionary import Dictionary
+from lftj.distributed.stored_heads import NotStoredError, Rule, number_of, shared_head_data
+from lftj.distributed.stored_traces import trace_data, trace_of
+from lftj.distributed.stored_trees import OpenedTrees, StoredTrees
+from lftj.heads.support_state import SupportState
+from lftj.join.evaluate import Relations
+from lftj.maintain.body import Body
+from lftj.maintain.chosen_state import ChosenState
+from lftj.maintain.refresh import ViewState
+from lftj.maintain.rule_state import RelationState, RuleState
+from lftj.maintain.shared_head import SharedHead
+from lftj.program.normal_form import NormalRule, RelationSchema
+from lftj.recursion.elastic import RowsAlone
+from lftj.recursion.iterated_relation import IteratedRelation, iterated_schema
+from lftj.recursion.rule_queries import RuleQueries
+from lftj.recursion.stratum_state import StratumState
+
+_EFFORT = ("work", "steps", "used", "failures", "spent", "changes")
+
+
+class ViewWriter:
+    """Makes data of states, rules by their number. `heads`: what rules keep together, once each."""
+
+    def __init__(self, rules: Sequence[Rule], trees: StoredTrees):
+        self.heads: list[dict[str, Any]] = []
+        self._rules, self._trees = rules, trees
+        self._numbers: dict[int, int] = {}
+
+    def view(self, state: ViewState) -> dict[str, Any]:
+        """The state of a view, or of a recursive stratum, as data. Raises NotStoredError."""
+        if isinstance(state, RowsAlone):
+            return {"alone": [state.failures, state.patience, state.work, state.steps]}
+        if isinstance(state, ChosenState) or (isinstance(state, StratumState) and state.candidates):
+            raise NotStoredError
+        if isinstance(state, StratumState):
+            return self._stratum(state)
+        support = None if state.support is None else self._trees.number(state.support.tree)
+        return {"rules": [self._rule(each) for each in state.rules], "support": support}
+
+    def _stratum(self, state: StratumState) -> dict[str, Any]:
+        relations = {
+            name: [[list(order), self._trees.number(relation.tree(order))] for order in relation.orders()]
+            for name, relation in state.relations.items()
+        }
+        effort = {name: getattr(state, name) for name in _EFFORT}
+        return {"stratum": relations, "rules": [number_of(each.rule, self._rules) for each in state.rules], "effort": effort}
+
+    def _rule(self, state: RuleState) -> dict[str, Any]:
+        trace = None if state.own_trace is None else trace_data(state.own_trace, self._trees)
+        head = None if state.head is None else self._head(state.head)
+        return {"rule": number_of(state.rule, self._rules), "work": state.work, "trace": trace, "head": head}
+
+    def _head(self, head: SharedHead) -> int:
+        if id(head) not in self._numbers:
+            data = shared_head_data(head, self._rules, self._trees)
+            self._numbers[id(head)] = len(self.heads)
+            self.heads.append(data)
+        return self._numbers[id(head)]
+
+
+@dataclass(frozen=True)
+class ViewReader:
+    """Makes states again from data. `relations` and `rules` are those of the part, `heads` what rules keep together."""
+
+    relations: Relations
+    rules: Sequence[Rule]
+    schemas: Mapping[str, RelationSchema]
+    heads: Sequence[SharedHead]
+    dictionary: Dictionary
+    trees: OpenedTrees
+
+    def view(self, data: dict[str, Any]) -> ViewState:
+        """The state again. Raises LookupError or ValueError for what does not fit the program."""
+        if "alone" in data:
+            return RowsAlone(*data["alone"])
+        if "stratum" in data:
+            return self._stratum(data)
+        support = None if data["support"] is None else SupportState(self.trees[data["support"]])
+        return RelationState(tuple(map(self._rule, data["rules"])), support)
+
+    def _stratum(self, data: dict[str, Any]) -> StratumState:
+        schemas = {name: self.schemas[name] for name in data["stratum"]}
+        relations = {
+            name: IteratedRelation(
+                iterated_schema(schemas[name]), self.trees.arena, {tuple(order): self.trees[number] for order, number in orders}
+            )
+            for name, orders in data["stratum"].items()
+        }
+        queries = (RuleQueries(rule, frozenset(schemas)) for rule in self._normal(data["rules"]))
+        return StratumState(schemas, relations, tuple(queries), **data["effort"])
+
+    def _normal(self, numbers: Sequence[int]) -> list[NormalRule]:
+        return [rule for rule in (self.rules[number] for number in numbers) if isinstance(rule, NormalRule)]
+
+    def _rule(self, data: dict[str, Any]) -> RuleState:
+        rule = self.rules[data["rule"]]
+        if not isinstance(rule, NormalRule):
+            return RuleState(rule, None, work=data["work"])
+        if data["head"] is not None:
+            return RuleState.sharing(rule, self.heads[data["head"]])
+        body, trace = Body(rule), None
+        if data["trace"] is not None:
+            trace = trace_of(data["trace"], body, self.relations, self.dictionary, self.trees)
+        return RuleState(rule, body, data["work"], trace)

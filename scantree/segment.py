@@ -1,0 +1,95 @@
+"""Segments: files of pages, only ever appended to, that another process maps and reads where it needs to.
+
+A tree is stored by its root's address. What is appended for a new version are the pages that no segment has yet, so it costs as much as
+the change; opening costs as much as what is then read. A segment has a home, a range of words that is most likely free in any arena: mapped
+there, its pages name each other rightly as they are. Elsewhere its index pages are settled once: a page in 256 or so.
+
+An address means the same in all segments, so a page may have children in others; whoever stores trees knows which segments they need
+(`Segment`s in a record of the caller's, written after the pages are synced: a version is there when its record is).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from scantree.arena import Arena, Words
+from scantree.page_kernels import STORED
+
+BLOCK = 2048
+"""Words, no less than a page of any system; what is appended begins at one."""
+ROOM = 1 << 27
+"""Words that a segment may grow to, if its first append needs no more than a quarter."""
+MAGIC = 0x3153_4547_4150_464C
+"""The first word of a segment; home and room come next."""
+_TRIES = 64
+
+
+class SegmentFullError(Exception):
+    """A segment's range is used up: begin another. `words`: what all pages that were to be in it need."""
+
+    def __init__(self, words: int) -> None:
+        super().__init__(f"{words} words are too many")
+        self.words = words
+
+
+class SegmentDamagedError(Exception):
+    """A segment is not what its record says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A file of pages up to some append. `start` and `checksum` tell the last one; `home`, `room` and `words` count words. `reads`: the
+    names of the other segments in which pages of this one have children."""
+
+    name: str
+    home: int
+    room: int
+    words: int
+    start: int
+    checksum: int
+    reads: tuple[str, ...] = ()
+
+    def holds(self, address: int) -> bool:
+        """Whether a page with this address is here."""
+        return self.home <= address < self.home + self.room
+
+
+def needed(segments: Iterable[Segment], addresses: Iterable[int]) -> list[Segment]:
+    """Those of the segments in which pages at these addresses (0: none) are, and all below them. KeyError when one is missing."""
+    by_name = {segment.name: segment for segment in segments}
+    ordered = sorted(by_name.values(), key=lambda segment: segment.home)
+    homes = np.array([segment.home for segment in ordered], np.int64)
+    places = np.unique(np.searchsorted(homes, [address for address in addresses if address], side="right") - 1)
+    waiting = [ordered[place].name for place in places.tolist()]
+    found: dict[str, Segment] = {}
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found[name] = by_name[name]
+            waiting += found[name].reads
+    return list(found.values())
+
+
+def address_of(arena: Arena, root: int) -> int:
+    """Where the page is stored; 0 for none."""
+    return int(arena.memory[root + STORED]) if root else 0
+
+
+def ranges_of(segments: Sequence[Segment]) -> tuple[Words, Words]:
+    """Homes and ends of segments."""
+    homes, rooms = (np.array([getattr(segment, name) for segment in segments], np.int64) for name in ("home", "room"))
+    return homes, homes + rooms
+
+
+def find_home(arena: Arena, room: int) -> int:
+    """A range in the upper half that is free here; which one is left to chance, so that it most likely is free elsewhere."""
+    size = arena.memory.size
+    for _ in range(_TRIES):
+        first = random.randrange(size // 2, max(size - room, size // 2 + 1)) // BLOCK * BLOCK
+        if arena.is_free(first, room):
+            return first
+    raise MemoryError(f"no {room >> 17} MiB of the arena's range are free for a segment")

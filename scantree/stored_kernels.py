@@ -1,0 +1,149 @@
+"""Pages on their way to a segment and back: which are new, what they look like there, and how they find their children again.
+
+In a segment a page names its children by their addresses there. They are the pages themselves where a segment is mapped at its home; where
+it is not, index pages are settled once.
+"""
+
+from __future__ import annotations
+
+from scantree.jit import compiled, inlined, load, store
+from scantree.page_kernels import (
+    ENTRIES,
+    HEADER,
+    LEVEL,
+    NEXT_FREE,
+    PAGE_FAN,
+    PAGE_ROWS,
+    REFERENCES,
+    SETTLED,
+    SIZE_CLASS,
+    STORED,
+    index_column,
+)
+
+PINNED = 1 << 40
+"""References of a page in a segment: it is never given back."""
+
+
+@inlined
+def page_words(memory, page):
+    """Words of a page."""
+    return HEADER + load(memory, page + SIZE_CLASS) * PAGE_FAN
+
+
+@compiled
+def give_addresses(memory, queue, head, tail, address):
+    """Give every page below queue[head … tail) that has no address one, from `address` on, and append it to the queue.
+
+    What is left of head, the new tail and the next address; head < tail: the queue has no room for the children of that page.
+    """
+    while head < tail:
+        page = queue[head]
+        if load(memory, page + LEVEL) > 0:
+            entries = load(memory, page + ENTRIES)
+            if tail + entries > queue.size:
+                break
+            children = index_column(page, 0)
+            for i in range(entries):
+                child = load(memory, children + i)
+                if load(memory, child + STORED) == 0:
+                    store(memory, child + STORED, address)
+                    address += page_words(memory, child)
+                    queue[tail] = child
+                    tail += 1
+        head += 1
+    return head, tail, address
+
+
+@compiled
+def write_pages(memory, queue, first, out, homes, ends, read):
+    """Write pages queue[first …) as they are in a segment, one after another, as many as `out` has room for; how far, and words written.
+
+    Where segment s, at [homes[s], ends[s]), has a child, read[s] becomes 1.
+    """
+    filled = 0
+    latest = 0
+    while first < queue.size:
+        page = queue[first]
+        words = page_words(memory, page)
+        if filled + words > out.size:
+            break
+        level = load(memory, page + LEVEL)
+        entries = load(memory, page + ENTRIES)
+        stride = PAGE_ROWS if level == 0 else PAGE_FAN
+        for word in range(HEADER):
+            out[filled + word] = load(memory, page + word)
+        out[filled + REFERENCES] = PINNED
+        out[filled + NEXT_FREE] = 0
+        out[filled + SETTLED] = 0
+        for base in range(HEADER, words, stride):
+            for i in range(entries):
+                out[filled + base + i] = load(memory, page + base + i)
+            out[filled + base + entries : filled + base + stride] = 0
+        if level > 0:
+            for i in range(entries):
+                child = load(memory, load(memory, page + HEADER + i) + STORED)
+                out[filled + HEADER + i] = child
+                if not homes[latest] <= child < ends[latest]:
+                    latest = 0
+                    while not homes[latest] <= child < ends[latest]:
+                        latest += 1
+                read[latest] = 1
+        filled += words
+        first += 1
+    return first, filled
+
+
+@compiled
+def forget_addresses(memory, queue, head, tail):
+    """Have pages queue[head … tail), which have addresses, and all below that have, be in no segment; otherwise as `give_addresses`."""
+    while head < tail:
+        page = queue[head]
+        if load(memory, page + LEVEL) > 0:
+            entries = load(memory, page + ENTRIES)
+            if tail + entries > queue.size:
+                break
+            children = index_column(page, 0)
+            for i in range(entries):
+                child = load(memory, children + i)
+                if load(memory, child + STORED) != 0:
+                    store(memory, child + STORED, 0)
+                    queue[tail] = child
+                    tail += 1
+        head += 1
+    return head, tail
+
+
+@compiled
+def take_back_addresses(memory, queue):
+    """Forget the addresses of these pages: they were not written."""
+    for i in range(queue.size):
+        store(memory, queue[i] + STORED, 0)
+
+
+@compiled
+def settle(memory, queue, head, tail, homes, ends, shifts):
+    """Have the index pages queue[head … tail) and all below name their children where they are mapped: segment s, at [homes[s], ends[s]),
+    is shifted by shifts[s]. As `give_addresses` it may come to the end of the queue; the new head and tail.
+    """
+    while head < tail:
+        page = queue[head]
+        level = load(memory, page + LEVEL)
+        if level > 0 and load(memory, page + SETTLED) == 0:
+            entries = load(memory, page + ENTRIES)
+            if tail + entries > queue.size:
+                break
+            children = index_column(page, 0)
+            for i in range(entries):
+                child = load(memory, children + i)
+                for segment in range(homes.size):
+                    if homes[segment] <= child < ends[segment]:
+                        child += shifts[segment]
+                        break
+                store(memory, children + i, child)
+                if level > 1:
+                    queue[tail] = child
+                    tail += 1
+            store(memory, page + SETTLED, 1)
+        head += 1
+    return head, tail

@@ -1,0 +1,161 @@
+"""Trees in files: what another arena opens is what was stored, wherever it is mapped, and only what a version changed is written."""
+
+from __future__ import annotations
+
+import os
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from scantree import Arena, Tree
+from scantree.invariants import check_invariants
+from scantree.segment import Segment, SegmentDamagedError, SegmentFullError, address_of, needed
+from scantree.segment_file import SegmentFile, forget_stored
+from scantree.segment_map import open_segments
+
+RESERVE = 1 << 32
+
+
+def tree_of(arena: Arena, rows: int, **options: object) -> Tree:
+    key = np.arange(rows, dtype=np.int64)
+    return Tree.build(arena, [key // 7, key], [key * 3], aggregates=[("max", 2)], **options)
+
+
+def opened(folder: Path, segments: list[Segment], like: Tree, address: int, arena: Arena | None = None) -> Tree:
+    arena = arena or Arena(RESERVE)
+    (root,) = open_segments(arena, folder, segments, [address])
+    capacities = {"leaf_capacity": int(like.layout[2]), "fan": int(like.layout[3])}
+    empty = Tree.empty(arena, like.key_width, like.value_width, aggregates=like.aggregates, **capacities)
+    with arena.lock:
+        return empty.version(root, like.height)
+
+
+def same(one: Tree, other: Tree) -> bool:
+    check_invariants(one)
+    return all(np.array_equal(a, b) for a, b in zip(one.columns(), other.columns(), strict=True))
+
+
+@pytest.mark.parametrize("capacities", [{}, {"leaf_capacity": 4, "fan": 4}])
+def test_a_stored_tree_is_opened_elsewhere_and_changed_there(tmp_path: Path, capacities: dict[str, int]) -> None:
+    arena = Arena(RESERVE)
+    tree = tree_of(arena, 2000, **capacities)
+    segment = SegmentFile(arena, tmp_path, "one", 1 << 22).append([tree.root])
+    found = opened(tmp_path, [segment], tree, address_of(arena, tree.root))
+    assert found.root == address_of(arena, tree.root)  # at home
+    assert same(found, tree)
+    change = np.array([5, 900], np.int64)
+    after = found.apply([change // 7, change, change], [change[:0]] * 2)
+    assert same(after, tree.apply([change // 7, change, change]))
+    assert same(found, tree)
+    del after
+    found.arena.sweep()
+    assert same(found, tree)
+
+
+def test_a_later_version_writes_what_it_changed(tmp_path: Path) -> None:
+    arena = Arena(RESERVE)
+    tree = tree_of(arena, 200_000)
+    file = SegmentFile(arena, tmp_path, "one", 1 << 24)
+    first = file.append([tree.root])
+    one = np.array([77], np.int64)
+    later = tree.apply([one // 7, one, one])
+    second = file.append([later.root, tree.root])
+    assert 0 < second.words - first.words < first.words / 20
+    assert same(opened(tmp_path, [first], tree, address_of(arena, tree.root)), tree)
+    shared = Arena(RESERVE)
+    assert same(opened(tmp_path, [first], tree, address_of(arena, tree.root), shared), tree)
+    assert same(opened(tmp_path, [second], later, address_of(arena, later.root), shared), later)
+    assert file.append([later.root]) == second
+
+
+def test_pages_of_two_processes_make_one_tree(tmp_path: Path) -> None:
+    arena = Arena(RESERVE)
+    tree = tree_of(arena, 3000, leaf_capacity=8, fan=8)
+    first = SegmentFile(arena, tmp_path, "one", 1 << 22).append([tree.root])
+    other = opened(tmp_path, [first], tree, address_of(arena, tree.root))
+    one = np.array([9], np.int64)
+    changed = other.apply([one // 7, one, one])
+    second = SegmentFile(other.arena, tmp_path, "two", 1 << 22).append([changed.root], [first])
+    assert second.words < first.words
+    assert second.reads == ("one",)
+    assert needed([second, first], [address_of(other.arena, changed.root), 0]) == [second, first]
+    assert needed([second, first], [address_of(arena, tree.root)]) == [first]
+    assert same(opened(tmp_path, [first, second], changed, address_of(other.arena, changed.root)), changed)
+
+
+def test_where_a_home_is_taken_pages_are_settled(tmp_path: Path) -> None:
+    arena = Arena(RESERVE)
+    tree = tree_of(arena, 3000, leaf_capacity=4, fan=4)
+    file = SegmentFile(arena, tmp_path, "one", 1 << 22)
+    first = file.append([tree.root])
+    elsewhere = Arena(RESERVE)
+    elsewhere.take(first.home, 1)
+    found = opened(tmp_path, [first], tree, address_of(arena, tree.root), elsewhere)
+    assert found.root != address_of(arena, tree.root)
+    assert same(found, tree)
+    one = np.array([9], np.int64)
+    later = tree.apply([one // 7, one, one])
+    second = file.append([later.root])
+    again = opened(tmp_path, [second], later, address_of(arena, later.root), elsewhere)
+    assert same(again, later)
+    assert same(found, tree)
+    moved = found.apply([one // 7, one, one * 2])
+    third = SegmentFile(elsewhere, tmp_path, "three", 1 << 22).append([moved.root], [second])
+    assert same(opened(tmp_path, [second, third], moved, address_of(elsewhere, moved.root)), moved)
+
+
+def test_a_torn_or_short_file_is_told(tmp_path: Path) -> None:
+    arena = Arena(RESERVE)
+    tree = tree_of(arena, 2000)
+    segment = SegmentFile(arena, tmp_path, "one", 1 << 22).append([tree.root])
+    path = tmp_path / "one"
+    content = path.read_bytes()
+    path.write_bytes(content[:-8])
+    with pytest.raises(SegmentDamagedError, match="too short"):
+        open_segments(Arena(RESERVE), tmp_path, [segment], [segment.home])
+    path.write_bytes(content[:30_000] + bytes([content[30_000] ^ 1]) + content[30_001:])
+    with pytest.raises(SegmentDamagedError, match="not what was written"):
+        open_segments(Arena(RESERVE), tmp_path, [segment], [segment.home])
+    path.unlink()
+    with pytest.raises(FileNotFoundError):
+        open_segments(Arena(RESERVE), tmp_path, [segment], [segment.home])
+
+
+def test_a_failed_append_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arena = Arena(RESERVE)
+    tree = tree_of(arena, 200_000)
+    small = SegmentFile(arena, tmp_path, "small", 1 << 16)
+    with pytest.raises(SegmentFullError):
+        small.append([tree.root])
+    assert address_of(arena, tree.root) == 0
+    file = SegmentFile(arena, tmp_path, "one", 1 << 24)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", lambda file: (_ for _ in ()).throw(OSError("the disk is full")))
+        with pytest.raises(OSError, match="full"):
+            file.append([tree.root])
+    assert address_of(arena, tree.root) == 0
+    assert same(opened(tmp_path, [file.append([tree.root])], tree, address_of(arena, tree.root)), tree)
+
+
+def test_all_can_be_written_again(tmp_path: Path) -> None:
+    arena = Arena(RESERVE)
+    tree = tree_of(arena, 3000, leaf_capacity=4, fan=4)
+    first = SegmentFile(arena, tmp_path, "one", 1 << 22).append([tree.root])
+    forget_stored(arena, [tree.root])
+    second = SegmentFile(arena, tmp_path, "two", 1 << 22).append([tree.root], [first])
+    assert (second.words, second.reads) == (first.words, ())
+    assert same(opened(tmp_path, [second], tree, address_of(arena, tree.root)), tree)
+
+
+def test_no_range_of_words_is_given_twice(tmp_path: Path) -> None:
+    arena = Arena(1 << 28)
+    with pytest.raises(MemoryError):
+        SegmentFile(arena, tmp_path, "large", 1 << 26)
+    for name in "abc":
+        SegmentFile(arena, tmp_path, name, 1 << 19)
+    ranges = sorted(arena.taken)
+    assert all(end <= first for (_, end), (first, _) in pairwise(ranges))
+    with pytest.raises(MemoryError, match="GiB"):
+        arena.require(ranges[0][0])
