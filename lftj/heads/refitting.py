@@ -19,6 +19,7 @@ from lftj.heads.changes import divided, net_changes
 from lftj.heads.float_totals import FloatTotals
 from lftj.heads.kept import Advance, GroupChange, Kept, Work
 from lftj.heads.ordered_rows import OrderedRows
+from lftj.heads.scans import Scan
 from lftj.heads.text_order import TextOrder
 from lftj.heads.totals_state import IntegerTotals
 from lftj.heads.user_totals import UserTotals
@@ -101,7 +102,7 @@ class _Refitting:
     def _is(self, old: CallShape, call: CallShape) -> bool:
         return replace(old, args=call.args) == call and self._renumbered(old.args) == call.args
 
-    def _scan_before(self, rows: OrderedRows, call: CallShape):
+    def _scan_before(self, rows: OrderedRows, call: CallShape) -> Scan | None:
         """What combines the rows of a call already: it knows the results of pages."""
         return next((scan for old, scan in rows.scans.items() if self._is(old, call)), None)
 
@@ -110,8 +111,7 @@ class _Refitting:
         """A state that was not kept, from ordered rows that hold all arguments of its calls."""
         calls = [call for call, server in zip(self.shape.calls, self.plan.server, strict=True) if server is not None]
         mine = [call for call in calls if self.plan.kept[self._server(call)] is wanted]
-        needed = {arg for call in mine for arg in call.args[: None if call.separator is None else 1]}
-        needed |= {arg for call in mine if call.separator is not None for arg in call.args[2:]}
+        needed = {arg for call in mine for arg in (call.args if call.separator is None else (call.args[0], *call.args[2:]))}
         source = next((found for found in map(self._source, self._ordered()) if needed <= found.columns.keys()), None)
         return wanted.advanced(self._change(source)) if source is not None else None
 

@@ -75,6 +75,18 @@ def test_a_head_that_groups_more_finely_tells_the_change_of_the_body(names: tupl
     assert workspaces[0].verify() == []
 
 
+def test_two_heads_of_which_each_could_tell_the_other() -> None:
+    workspace = lftj.connect()
+    views = "by_x(x, max(v)) :- e(x, y, v, _), f(y, _).\nby_v(v, max(x)) :- e(x, y, v, _), f(y, _)."
+    workspace.add_rules(declared([]) + ".decl by_x(x: number, v: number)\n.decl by_v(v: number, x: number)\n" + views)
+    insert(workspace, "e", EDGES)
+    insert(workspace, "f", WEIGHTS)
+    delete(workspace, "e", EDGES[3:9])
+    assert len(shared_heads(workspace)) == 2
+    assert (workspace.profile(last=1).steps > 0).sum() == 1
+    assert workspace.verify() == []
+
+
 def test_a_full_evaluation_serves_all_rules() -> None:
     workspace = lftj.connect()
     workspace.add_rules(declared(RULES))

@@ -6,7 +6,9 @@ numbers in the relations are instances of our own.
 
 from __future__ import annotations
 
-from scantree import COUNT, Arena, IntervalTree, Tree, max_of, sum_of
+import numpy as np
+
+from scantree import COUNT, Arena, IntervalTree, Monoid, Tree, complement, max_of, sum_of
 from scantree.rows import sort_rows
 from sensitivity import EXACT, NEGATIVE_INFINITY, POSITIVE_INFINITY, SensitivityIndex, touched_intervals
 from sensitivity.trace import interval_columns
@@ -47,6 +49,45 @@ def test_3_1_a_scan_combines_whole_subtrees_and_two_ends() -> None:
     assert tree.scan(sum_of(1), (3,), (11,)) == 1 + 5 + 9 + 2 + 6 + 5 + 3 + 5
     assert tree.scan(max_of(1), (6,), (11,)) == 6
     assert tree.scan(COUNT, (3,), (11,)) == 8
+
+
+def test_2_3_3_one_tree_serves_scans_of_several_kinds_and_a_change_combines_one_path_anew() -> None:
+    rows = [(group, value) for group in (0, 1) for value in range(group, 64, 2)]
+    old = Tree.build(Arena(reserve_bytes=1 << 26), columns_of(rows, 2), leaf_capacity=4, fan=4)
+    lifted: list[int] = []
+
+    def lift(columns: list[np.ndarray]) -> str:
+        lifted.append(len(columns[0]))
+        return "".join(f"{value} " for value in columns[1].tolist())
+
+    texts = Monoid.of_rows("", lift, lambda a, b: a + b)
+    assert old.scan(texts, (1,), (2,)) == "".join(f"{value} " for value in range(1, 64, 2))
+    found, (_, least), _ = old.edge_rows(np.array([[0, 1, 2]]))
+    assert (found.tolist(), least[:2].tolist()) == ([True, True, False], [0, 1])
+    _, (_, greatest), _ = old.edge_rows(np.array([[0, 1]]), last=True)
+    assert greatest.tolist() == [62, 63]
+    new = old.apply(erases=columns_of([(1, 31)], 2))
+    lifted.clear()
+    assert new.scan(texts, (1,), (2,)) == old.scan(texts, (1,), (2,)).replace("31 ", "")
+    assert 1 <= len(lifted) <= 4  # the page that changed and those cut by the ends of the group; all others are as they were
+
+
+def test_3_1_2_what_a_subset_lacks_is_found_by_counts() -> None:
+    arena = Arena(reserve_bytes=1 << 26)
+    whole = Tree.build(arena, columns_of([(value,) for value in range(64)], 1), leaf_capacity=4, fan=4)
+    part = Tree.build(arena, columns_of([(value,) for value in range(64) if value not in (5, 40)], 1), leaf_capacity=4, fan=4)
+    missing, pages = complement(whole, part)
+    assert rows_of(missing) == [(5,), (40,)]
+    assert whole.scan(COUNT, None, (5,)) == part.scan(COUNT, None, (5,)) == 5  # equal counts: nothing is missing before
+    assert (whole.scan(COUNT, None, (6,)), part.scan(COUNT, None, (6,))) == (6, 5)
+    assert pages < 2 * 64
+
+
+def test_3_3_versions_are_compared_where_they_do_not_share_pages() -> None:
+    old = Tree.build(Arena(reserve_bytes=1 << 26), columns_of([(value,) for value in range(64)], 1), leaf_capacity=4, fan=4)
+    inserted, erased, pages = old.apply(columns_of([(70,)], 1), columns_of([(9,)], 1)).diff_pages(old)
+    assert (rows_of(inserted), rows_of(erased)) == ([(70,)], [(9,)])
+    assert pages <= 2 * 2 * (old.height + 1)
 
 
 def test_3_2_a_max_scan_on_the_ends_finds_the_intervals_that_hold_a_value() -> None:
