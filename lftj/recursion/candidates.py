@@ -50,11 +50,6 @@ def domain_first(schema: RelationSchema) -> Order:
     return (*domain, *(column for column in range(schema.arity) if column not in domain))
 
 
-def leading_values(rows: Columns, domain: Order) -> np.ndarray:
-    """The values of the domain in these rows, a matrix of as many columns."""
-    return np.array([rows[column] for column in domain], np.int64).reshape(len(domain), len(rows[0]))
-
-
 def ranking_rows(schema: RelationSchema, rows: Columns, iterations: np.ndarray) -> Columns:
     """These rows as the ranking has them, unsorted."""
     width = len(schema.choice[0])

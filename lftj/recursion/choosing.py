@@ -5,8 +5,8 @@ which are settled by then. A group of candidates is looked at when one of them i
 
 - stands before k: it was accepted there, and nothing happens;
 - stands in k: it is accepted now. Whatever was accepted before leaves, from k or from a later iteration, with all that rests on it there;
-- stands later, or is missing, since what was accepted here is lost: it leaves, and the group is looked at again in the iteration of the
-  candidate that is first now, if that stands there still.
+- stands later, or is missing, since what was accepted here is lost: it leaves, and the candidate that is first now is due in its iteration,
+  with no proofs, so that the group is looked at again there.
 """
 
 from __future__ import annotations
@@ -15,99 +15,100 @@ import numpy as np
 
 from lftj.dictionary import Dictionary
 from lftj.program.normal_form import RelationSchema
-from lftj.recursion.candidates import Candidates, domain_first, leading_values, ranking_rows
+from lftj.recursion.candidates import Candidates, domain_first, ranking_rows
 from lftj.recursion.choice import choose
+from lftj.recursion.elastic_query import Proofs
 from lftj.recursion.iterated_relation import IteratedRelation
 from lftj.recursion.judge_kernels import NEVER
 from lftj.recursion.moves import Moves
 from lftj.recursion.standing import iterations_of
 from lftj.storage.delta import Columns
-from scantree import after_prefix
+from lftj.storage.relation import Order
+from scantree import Tree, after_prefix
 from scantree.rows import sort_rows, sort_with
 
 
 class Choosing:
-    """The candidates of one relation in an update. `rows` are kept up to date by it, what follows from their moves is told here."""
+    """The candidates of one relation in an update. `rows` are kept up to date by it, their `ranking` by `accepted`.
+
+    `width`: columns of the domain; `by_domain`: the key order of the rows accepted that begins with it; `by_code`: whether the other
+    columns order as their codes do.
+    """
 
     def __init__(self, schema: RelationSchema, candidates: Candidates, dictionary: Dictionary):
         self.rows = candidates.rows
         self._began = candidates.rows
-        self._ranking = candidates.ranking
+        self.ranking = candidates.ranking
         self._schema = schema
         self._dictionary = dictionary
         self._order = domain_first(schema)
-        self._width = len(schema.choice[0])
-        self._by_code = all(schema.columns[column][1].name != "str" for column in self._order[self._width :])
-        self._open: dict[int, list[np.ndarray]] = {}
-        self.due: list[int] = []
-        """Iterations in which groups have to be looked at again, as of the last call of `accepted`."""
+        self.by_domain: Order = (*self._order, schema.arity)
+        self.width = len(schema.choice[0])
+        self.by_code = all(schema.columns[column][1].name != "str" for column in self._order[self.width :])
 
     @property
     def candidates(self) -> Candidates:
         """The candidates as they are now."""
-        return Candidates(self.rows.with_orders_of(self._began), self._ranking)
+        return Candidates(self.rows.with_orders_of(self._began), self.ranking)
 
-    def accepted(self, before: IteratedRelation, moves: Moves | None, iteration: int) -> tuple[Moves, int]:
-        """What an iteration's moves of candidates do to the rows accepted `before`, and how many groups were looked at. O(δ log n).
+    def become(self, rows: Tree, ranking: Tree) -> None:
+        """Go on with these candidates, in the order of their columns and ranked."""
+        if rows is not self.rows.identity:
+            self.rows = self.rows.followed_by({tuple(range(rows.key_width + 1)): rows})
+        self.ranking = ranking
+
+    def accepted(self, before: IteratedRelation, due: Columns, moves: Moves | None, iteration: int) -> tuple[Moves, Proofs]:
+        """What an iteration's moves of candidates, which were `due`, do to the rows accepted `before`; and what is due again. O(δ log n).
 
         Where strings are among the columns beside the domain, all that stand in the iteration are read of groups that change.
         """
-        groups = self._groups(moves, iteration)
+        groups = self._groups(due)
         if moves is not None:
             self._rank(moves, iteration)
         stands, first = self._first(groups, iteration)
-        order = (*self._order, self._schema.arity)
-        present, (*rows, words), _ = before.tree(order).edge_rows(groups)
+        present, (*rows, words), _ = before.tree(self.by_domain).edge_rows(groups)
         stood = np.where(present, iterations_of(words), NEVER)
         here = stands == iteration
         same = here & present
         for column, other in zip(first, rows, strict=True):
             same &= column == other
-        self._look_again(groups, np.where(here, NEVER, stands), iteration)
+        later = (stands > iteration) & (stands != NEVER)
+        rows_again, then = self._back(first, stands, later)
         enters, leaves = here & ~(same & (stood == iteration)), present & (stands >= iteration) & ~same
         found, found_stood = self._back(first, np.where(same, stood, NEVER), enters)
         lost, left = self._back(rows, stood, leaves)
-        return Moves(found, found_stood, lost, left), groups.shape[1]
+        return Moves(found, found_stood, lost, left), Proofs(rows_again, then, np.zeros_like(then))
 
-    def _groups(self, moves: Moves | None, iteration: int) -> np.ndarray:
+    def _groups(self, due: Columns) -> np.ndarray:
         """The values of the domain to look at, a matrix, ascending."""
-        pieces = self._open.pop(iteration, [])
-        if moves is not None:
-            pieces += [leading_values(rows, self._schema.choice[0]) for rows in (moves.found, moves.lost)]
-        every = np.concatenate([np.empty((self._width, 0), np.int64), *pieces], axis=1)
-        return np.array(sort_rows(list(every))) if self._width else every[:, :1]
+        if not self.width:
+            return np.empty((0, min(1, len(due[0]))), np.int64)
+        return np.array(sort_rows([due[column] for column in self._order[: self.width]]))
 
     def _rank(self, moves: Moves, iteration: int) -> None:
         again = moves.stood != NEVER
         gone = [np.concatenate([column[again], lost]) for column, lost in zip(moves.found, moves.lost, strict=True)]
         erases = ranking_rows(self._schema, gone, np.concatenate([moves.stood[again], moves.left]))
         inserts = ranking_rows(self._schema, moves.found, np.full(len(moves.stood), iteration))
-        self._ranking = self._ranking.apply(sort_rows(inserts), sort_rows(erases))
+        self.ranking = self.ranking.apply(sort_rows(inserts), sort_rows(erases))
 
     def _first(self, groups: np.ndarray, iteration: int) -> tuple[np.ndarray, Columns]:
         """Where the first candidate of each group stands, NEVER where there is none, and the candidate, its domain before the rest."""
-        there, ranked, _ = self._ranking.edge_rows(groups)
-        stands = np.where(there, ranked[self._width], NEVER)
-        first = [*ranked[: self._width], *ranked[self._width + 1 :]]
+        there, ranked, _ = self.ranking.edge_rows(groups)
+        stands = np.where(there, ranked[self.width], NEVER)
+        first = [*ranked[: self.width], *ranked[self.width + 1 :]]
         here = stands == iteration
-        if self._by_code or not here.any():
+        if self.by_code or not here.any():
             return stands, first
         ranks = np.vstack([groups[:, here], stands[here]]).T.tolist()
-        pieces = [self._ranking.range(rank, after_prefix(rank)) for rank in ranks]
+        pieces = [self.ranking.range(rank, after_prefix(rank)) for rank in ranks]
         rows = [np.concatenate(columns) for columns in zip(*pieces, strict=True)]
-        del rows[self._width]
+        del rows[self.width]
         back = [rows[self._order.index(column)] for column in range(len(rows))]
         least = choose(self._schema, back, self._dictionary)
         for column, chosen in zip(first, sort_rows([least[place] for place in self._order]), strict=True):
             column[here] = chosen
         return stands, first
-
-    def _look_again(self, groups: np.ndarray, stands: np.ndarray, iteration: int) -> None:
-        """Let groups whose first candidate stands later be looked at then."""
-        later = (stands > iteration) & (stands != NEVER)
-        self.due = np.unique(stands[later]).tolist()
-        for then in self.due:
-            self._open.setdefault(then, []).append(groups[:, stands == then])
 
     def _back(self, columns: Columns, iterations: np.ndarray, which: np.ndarray) -> tuple[Columns, np.ndarray]:
         """The rows of these groups in the order of the schema's columns, ascending, with their iterations."""

@@ -16,6 +16,7 @@ from lftj.join.prepared import PreparedPlan
 from lftj.join.run import SLICE, borrow_cache
 from lftj.program.normal_form import RelationSchema
 from lftj.recursion import rounds_kernels as at
+from lftj.recursion.choosing import Choosing
 from lftj.recursion.effort import COMPILED_ITERATION, COMPILED_MOVE, LOOK_UP, charge
 from lftj.recursion.iterated_relation import ITERATED, IteratedRelation
 from lftj.recursion.proofs_to_come import ProofsToCome
@@ -42,6 +43,7 @@ class CompiledRounds:
     def __init__(
         self,
         schemas: Mapping[str, RelationSchema],
+        choosing: Mapping[str, Choosing],
         questions: Callable[[], Iterable[Question]],
         readings: dict[str, RelationVersion],
         context: Context,
@@ -49,6 +51,7 @@ class CompiledRounds:
         self.assignments = 0
         self.went = False  # whether any iterations were left to a run
         self.plans: dict[Question, PreparedPlan] = {}
+        self._choosing = choosing
         self._names = list(schemas)
         self._widths = [stored_width(schema.arity) for schema in schemas.values()]
         self._questions_of_update = questions
@@ -66,7 +69,7 @@ class CompiledRounds:
     def worth_trying(self, rows: int) -> bool:
         """Whether the next iterations may be left to a run, after one in which so many rows were due."""
         self._small = self._small + 1 if rows <= FEW else 0
-        return ADDRESSES and self._small > self._patience
+        return ADDRESSES and self._small > self._patience and all(each.by_code for each in self._choosing.values())
 
     def go(self, relations: dict[str, IteratedRelation], waiting: ProofsToCome) -> None:
         """Do iterations while it goes well; `relations` and `waiting` are as they leave them. Raises what `spend` and `charge` raise."""
@@ -109,7 +112,7 @@ class CompiledRounds:
             context.arena.sweep()
             # the trees of relations below are held by this, and key orders that are missing made
             bindings = {question: prepared.bind(self._readings) for question, prepared in self.plans.items()}
-            trees = TreeTable(relations, self.plans, context.arena)
+            trees = TreeTable(relations, self._choosing, self.plans, context.arena)
             questions = question_words(self._questions, self.plans, trees, bindings, self._names)
             control[at.NEED] = trees.need(FEW)
             trees.hold()

@@ -58,7 +58,7 @@ class ElasticUpdate:
         self.readers = readers_of(self.rules, state.schemas)
         self.asked: dict[ElasticQuery, None] = {}
         self.relations: dict[str, IteratedRelation] = dict(state.relations)
-        self.waiting = ProofsToCome()
+        self.waiting = ProofsToCome(whole=state.candidates)
         self.readings = Readings(versions)
         self.moving = {name: iterated_schema(schema, MOVED) for name, schema in state.schemas.items()}
         self.losing = {name: replace(schema, name=name + LOST) for name, schema in state.schemas.items()}
@@ -71,10 +71,10 @@ class ElasticUpdate:
     def run(self) -> tuple[StratumState, dict[str, Delta]]:
         """The state after the change, and the net change of each relation's rows. Raises what evaluation raises."""
         self._changes_below()
-        rounds = CompiledRounds(self.state.schemas, self._questions, self.readings, self.context)
+        rounds = CompiledRounds(self.state.schemas, self.choosing, self._questions, self.readings, self.context)
         while (due := self.waiting.take()) is not None:
             self._iteration(*due)
-            if not self.choosing and rounds.worth_trying(sum(len(counts) for _, counts in due[1].values())):
+            if rounds.worth_trying(sum(len(counts) for _, counts in due[1].values())):
                 rounds.go(self.relations, self.waiting)
         self.assignments += rounds.assignments
         self.asked.update(dict.fromkeys(question.query for question in rounds.plans))
@@ -136,7 +136,7 @@ class ElasticUpdate:
         for name, each in moves.items():
             if each is not None and len(each.lost[0]):
                 self._rediscover(name, iteration, each.lost)
-        moved = [name for name, each in moves.items() if self._seen(name, iteration, each)]
+        moved = [name for name, each in moves.items() if self._seen(name, iteration, due[name][0], each)]
         for name in moved:
             for queries in self.readers.get(name, ()):
                 for query in queries.moved:
@@ -174,10 +174,10 @@ class ElasticUpdate:
             return None
         return Moves(found_rows[:-1], stood.take(found), lost_rows, np.full(len(lost), iteration))
 
-    def _seen(self, name: str, iteration: int, moves: Moves | None) -> bool:
+    def _seen(self, name: str, iteration: int, due: Columns, moves: Moves | None) -> bool:
         """Tell the rules what moved of the rows that they see, which are those accepted where there is a choice; whether anything did."""
         if name in self.choosing:
-            moves = self._accept(name, self.choosing[name], iteration, moves)
+            moves = self._accept(name, iteration, due, moves)
         if moves is None:
             self.readings[name + BEFORE] = self.relations[name]
             return False
@@ -185,15 +185,14 @@ class ElasticUpdate:
         self.readings[name + MOVED] = LooseRows(self.moving[name], self.context.arena, moves.loose(iteration))
         return True
 
-    def _accept(self, name: str, choosing: Choosing, iteration: int, moves: Moves | None) -> Moves | None:
+    def _accept(self, name: str, iteration: int, due: Columns, moves: Moves | None) -> Moves | None:
         """Bring the rows accepted up to date with moves of candidates; what moved of them, if anything did."""
-        relation = self.relations[name]
-        moves, groups = choosing.accepted(relation, moves, iteration)
-        for then in choosing.due:
-            self.waiting.wake(name, then, relation.identity.key_width)
+        relation, rows = self.relations[name], len(due[0])
+        moves, again = self.choosing[name].accepted(relation, due, moves, iteration)
+        self.waiting.add(name, again)
         moving = len(moves.stood) + len(moves.left)
-        orders = len(relation.orders())
-        charge(self.context, 2 * LOOK_UP * groups + change_of(groups, choosing.rows.count) + orders * change_of(moving, relation.count))
+        charge(self.context, 2 * LOOK_UP * rows + change_of(rows, relation.count))
+        charge(self.context, len(relation.orders()) * change_of(moving, relation.count))
         if not moving:
             return None
         found = [*moves.found, standing(np.full_like(moves.stood, iteration))]

@@ -23,7 +23,7 @@ def judge_rows(present, words, counts, iteration, kinds, stood):
         word = words[i]
         stood[i] = word >> HALF if present[i] else NEVER
         kinds[i] = NOTHING
-        if stood[i] < iteration:
+        if stood[i] < iteration or counts[i] == 0:
             continue
         here = stood[i] == iteration
         count = counts[i] + (word & LOWER if here else 0)

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from heapq import heappop, heappush
 
 import numpy as np
 
 from lftj.recursion.elastic_query import Proofs
-from lftj.storage.delta import Columns, no_rows, stored_width
+from lftj.storage.delta import Columns
 from scantree.rows import sort_and_count
 
 Counted = tuple[Columns, np.ndarray]
-"""Sorted, distinct rows and a count, not 0, for each."""
+"""Sorted, distinct rows and a count for each, which is 0 only where a relation asked for these rows too."""
 
 
 class ProofsToCome:
-    """Signed proofs by iteration and relation. `add` any, `take` those of the least iteration."""
+    """Signed proofs by iteration and relation. `add` any, `take` those of the least iteration.
 
-    def __init__(self) -> None:
+    `whole`: relations of which rows come out too when their proofs add up to none, as those do that are added with none.
+    """
+
+    def __init__(self, whole: Collection[str] = ()) -> None:
+        self._whole = whole
         self._waiting: dict[int, dict[str, list[Counted]]] = {}
         self._iterations: list[int] = []
 
@@ -36,10 +40,6 @@ class ProofsToCome:
         starts = np.flatnonzero(np.diff(iterations, prepend=iterations[0] - 1))
         for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(order)], strict=True):
             self._put(relation, int(iterations[start]), ([column[start:end] for column in rows], counts[start:end]))
-
-    def wake(self, relation: str, iteration: int, arity: int) -> None:
-        """Have an iteration visited for a relation, whether proofs wait there or not."""
-        self._put(relation, iteration, (no_rows(stored_width(arity)), np.empty(0, np.int64)))
 
     def _put(self, relation: str, iteration: int, counted: Counted) -> None:
         if iteration not in self._waiting:
@@ -63,16 +63,16 @@ class ProofsToCome:
             return None
         iteration = heappop(self._iterations)
         waiting = self._waiting.pop(iteration)
-        return iteration, {name: _sum(pieces) for name, pieces in waiting.items()}
+        return iteration, {name: _sum(pieces, zeros=name in self._whole) for name, pieces in waiting.items()}
 
 
-def _sum(pieces: list[Counted]) -> Counted:
+def _sum(pieces: list[Counted], *, zeros: bool) -> Counted:
     rows, counts = pieces[0]
     if len(pieces) > 1:
         rows = [np.concatenate(columns) for columns in zip(*(piece[0] for piece in pieces), strict=True)]
         counts = np.concatenate([piece[1] for piece in pieces])
     rows, counts = sort_and_count(rows, counts)
-    if counts.all():
+    if zeros or counts.all():
         return rows, counts
     changed = np.flatnonzero(counts)
     return [column[changed] for column in rows], counts[changed]

@@ -11,6 +11,7 @@ from lftj.join.prepared import PreparedPlan
 from lftj.program.normal_form import RelationSchema
 from lftj.recursion import rounds_kernels as at
 from lftj.recursion import settle_kernels as tree_at
+from lftj.recursion.choosing import Choosing
 from lftj.recursion.elastic_query import ElasticQuery
 from lftj.recursion.iterated_relation import ITERATED, IteratedRelation
 from lftj.recursion.rounds_kernels import Questions
@@ -20,6 +21,9 @@ from lftj.storage.relation import Order
 from scantree import Arena, Tree
 from scantree.layout import words_to_change
 from scantree.page_kernels import MAX_HEIGHT, REFERENCES, release
+
+CANDIDATES = "#candidates"
+RANKING = "#ranking"
 
 
 class Question(NamedTuple):
@@ -40,9 +44,16 @@ class Question(NamedTuple):
 class TreeTable:
     """The trees of a stratum by number: each relation's, in its key orders, then those of what moves and of what is lost."""
 
-    def __init__(self, relations: Mapping[str, IteratedRelation], plans: Mapping[Question, PreparedPlan], arena: Arena):
+    def __init__(
+        self,
+        relations: Mapping[str, IteratedRelation],
+        choosing: Mapping[str, Choosing],
+        plans: Mapping[Question, PreparedPlan],
+        arena: Arena,
+    ):
         self._arena = arena
         self._relations = relations
+        self._choosing = choosing
         self._numbers: dict[tuple[str, Order], int] = {}
         self._trees: list[Tree] = []
         asked = [(atom.relation, atom.order) for prepared in plans.values() for atom in prepared.plan.atoms]
@@ -51,9 +62,17 @@ class TreeTable:
         for record, (name, relation) in zip(bounds, relations.items(), strict=True):
             width = relation.identity.key_width
             record[tree_at.ARITY] = width
+            if name in choosing:
+                record[tree_at.DOMAIN] = choosing[name].width
+                relation.tree(choosing[name].by_domain)
+                for kind, tree in (CANDIDATES, choosing[name].rows.identity), (RANKING, choosing[name].ranking):
+                    self._number(name + kind, tuple(range(width + 1)), tree, record, tree_at.MOVING)
             for order in relation.orders():
                 self._number(name + ITERATED, order, relation.tree(order), record, tree_at.MOVING)
-            record[tree_at.CURRENT] = record[tree_at.MOVING] - len(relation.orders())
+            record[tree_at.CURRENT] = record[tree_at.OWN] = record[tree_at.MOVING] - len(relation.orders())
+            if name in choosing:
+                record[tree_at.OWN] = self._numbers[name + CANDIDATES, tuple(range(width + 1))]
+                record[tree_at.BY_DOMAIN] = self._numbers[name + ITERATED, choosing[name].by_domain]
             for kind, keys, end in ((MOVED, width + 1, tree_at.LOSING), (LOST, width, tree_at.TREES_END)):
                 record[end] = record[end - 1]
                 for order in dict.fromkeys(order or tuple(range(keys)) for read, order in asked if read == name + kind):
@@ -98,6 +117,10 @@ class TreeTable:
             trees = {order: self._published(number) for order, number in own.items()}
             same = trees[next(iter(trees))] is relation.identity
             found[name] = relation if same else relation.followed_by(trees)
+            if name in self._choosing:
+                order = tuple(range(relation.identity.key_width + 1))
+                candidates, ranking = (self._published(self._numbers[name + kind, order]) for kind in (CANDIDATES, RANKING))
+                self._choosing[name].become(candidates, ranking)
         return found
 
     def _published(self, number: int) -> Tree:

@@ -15,6 +15,7 @@ import numpy as np
 from lftj.join.bitmap_kernels import clear_cache
 from lftj.join.layout_kernels import BUDGET, DONE, PART_HEIGHT, PART_RECORD, PART_ROOT, PART_TABLE, PARTS, ROWS, STEPS
 from lftj.join.triejoin_kernels import run
+from lftj.recursion.due_kernels import settle
 from lftj.recursion.settle_kernels import (
     CURRENT,
     FIRST_LOST,
@@ -27,7 +28,6 @@ from lftj.recursion.settle_kernels import (
     ROOT,
     ROOT_BEFORE,
     end_round,
-    settle,
 )
 from lftj.recursion.waiting_kernels import DUE_IN, HEAD, ROW, push, take_due
 from scantree.jit import compiled, inlined, load, store
@@ -164,9 +164,8 @@ def ask(around, trees, questions, number, control, after, proven, count):
 
 
 @compiled
-def ask_all(around, trees, questions, control, moves, after, proven):
-    """Ask what moving and lost rows ask. The number of records in `proven`, or −1."""
-    count = 0
+def ask_all(around, trees, questions, control, moves, after, proven, count):
+    """Ask what moving and lost rows ask. The number of records in `proven`, which has `count`, or −1."""
     for lost in (1, 0):
         for relation in range(trees.relations.shape[0]):
             numbers = trees.relations[relation]
@@ -185,24 +184,27 @@ def ask_all(around, trees, questions, control, moves, after, proven):
 
 
 @compiled
-def settle_all(memory, trees, control, due, count, moves):
-    """Settle the due rows of every relation. `moves`: per relation how many rows moved, and were lost. False when it cannot be done."""
+def settle_all(memory, trees, control, due, count, moves, proven):
+    """Settle the due rows of every relation. `moves`: per relation how many rows moved, and were lost.
+
+    The number of records in `proven`, −1 when it cannot be done.
+    """
     moves[:] = 0
-    first = 0
+    first = again = 0
     control[EFFORT] += control[ROUND_EFFORT] + count * control[DUE_EFFORT]
     while first < count:
         last = first + 1
         while last < count and due[last, HEAD] == due[first, HEAD]:
             last += 1
         relation = due[first, HEAD]
-        moved, lost, changed = settle(memory, trees, due, first, last)
+        moved, lost, changed, again = settle(memory, trees, due, first, last, proven, again)
         if moved < 0:
-            return False
+            return -1
         moves[relation, 0], moves[relation, 1] = moved, lost
         orders = trees.relations[relation, CURRENT + 1] - trees.relations[relation, CURRENT]
         control[EFFORT] += control[MOVE_EFFORT] * (changed + (orders - 1) * moved)
         first = last
-    return True
+    return again
 
 
 @compiled
@@ -222,8 +224,11 @@ def run_rounds(memory, around, trees, questions, waiting, due, proven, control):
         control[DUE] = count
         control[STATUS] = LEFT
         iteration = due[0, DUE_IN]
-        done = count < due.shape[0] and iteration < LAST_ITERATION and settle_all(memory, trees, control, due, count, moves)
-        found = ask_all(around, trees, questions, control, moves, iteration, proven) if done else -1
+        found = -1
+        if count < due.shape[0] and iteration < LAST_ITERATION:
+            found = settle_all(memory, trees, control, due, count, moves, proven)
+        if found >= 0:
+            found = ask_all(around, trees, questions, control, moves, iteration, proven, found)
         end_round(memory, trees, found >= 0)
         if found < 0:
             control[WORK], control[EFFORT], control[ASSIGNMENTS] = work, effort, assignments

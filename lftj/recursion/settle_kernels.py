@@ -1,4 +1,4 @@
-"""One iteration's due proofs settled in compiled code: what `ElasticUpdate` does for many rows at a time, for a few [Elastic, Algorithm 3].
+"""What becomes of rows that are due in an iteration, and of the trees they stand in, in compiled code and for a few rows at a time.
 
 The trees of a run of rounds are numbered. Each has a record of words, a layout (`scantree`) and a key order, the places of a row's columns;
 the standing has the place behind them.
@@ -10,14 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lftj.recursion.waiting_kernels import DUE_IN, HEAD, ROW
+from lftj.recursion.waiting_kernels import DUE_IN, ROW
 from scantree.apply_kernels import apply
 from scantree.build_kernels import build
 from scantree.jit import compiled, inlined
 from scantree.page_kernels import LEAF_CAPACITY, REFERENCES, leaf_column, release
 from scantree.read_kernels import find_row
 
-# words of a relation's record
+# words of a relation's record; where there is a choice, rows stand and are counted as candidates, and its trees have those accepted
 ARITY = 0  # columns of its rows, as stored
 CURRENT = 1  # its trees, the identity order first; then those of the rows that move; then those of the rows that are lost
 MOVING = 2
@@ -27,7 +27,10 @@ FIRST_MOVED = 5  # the questions that its moving rows ask
 LAST_MOVED = 6
 FIRST_LOST = 7  # the questions that its lost rows ask
 LAST_LOST = 8
-RELATION_WORDS = 9
+OWN = 9  # where rows stand and are counted: CURRENT, or the tree of candidates, which their ranking follows
+DOMAIN = 10  # columns of the choice domain
+BY_DOMAIN = 11  # a tree of the rows accepted whose order begins with these
+RELATION_WORDS = 12
 
 # words of a tree's record
 ROOT = 0
@@ -119,7 +122,7 @@ def change_tree(memory, trees, number, inserts, erases):
 def judge(memory, trees, relation, due, first, last, rows, stood, kinds):
     """What becomes of due rows [first, last): `kinds`; with the new standing: `rows`; the iterations they stood in: `stood`."""
     arity = trees.relations[relation, ARITY]
-    identity = trees.relations[relation, CURRENT]
+    identity = trees.relations[relation, OWN]
     root, height = trees.records[identity, ROOT], trees.records[identity, HEIGHT]
     layout = trees.layouts[identity]
     iteration = due[first, DUE_IN]
@@ -169,27 +172,18 @@ def gather_moves(rows, stood, kinds, iteration):
 
 
 @compiled
-def settle(memory, trees, due, first, last):
-    """Bring a relation's trees up to date with due rows [first, last), and make those of what moved and of what was lost.
+def move(memory, trees, numbers, rows, stood, kinds, iteration):
+    """Bring a relation's trees up to date with what happens to rows, and make those of what moves. How many rows move.
 
-    How many rows moved, how many of these were lost, and how many changed; −1 in place of the first when counts make no sense.
+    The rows' last line is changed.
     """
-    relation = due[first, HEAD]
-    numbers = trees.relations[relation]
     arity = numbers[ARITY]
-    rows = np.empty((arity + 1, last - first), np.int64)
-    stood = np.empty(last - first, np.int64)
-    kinds = np.empty(last - first, np.int64)
-    judge(memory, trees, relation, due, first, last, rows, stood, kinds)
-    lost = changed = moved = 0
+    moved = changed = 0
     for i in range(kinds.size):
-        if kinds[i] == BROKEN:
-            return -1, 0, 0
-        lost += kinds[i] == LOST
         moved += kinds[i] >= FOUND
         changed += kinds[i] != NOTHING
     if changed == 0:
-        return 0, 0, 0
+        return 0
     for number in range(numbers[CURRENT], numbers[MOVING]):
         if number > numbers[CURRENT] and moved == 0:
             break
@@ -200,15 +194,20 @@ def settle(memory, trees, due, first, last):
         for i in range(rows.shape[1]):
             rows[arity, i] &= ~LOWER  # other key orders know no counts
     if moved > 0:
-        moves = gather_moves(rows, stood, kinds, due[first, DUE_IN])
+        moves = gather_moves(rows, stood, kinds, iteration)
         every = np.zeros(moves.shape[1], np.int64)
         for number in range(numbers[MOVING], numbers[LOSING]):
             made = picked(moves, every, 0, 0, trees.orders[number], arity + 1, arity + 1)
             replace_tree(memory, trees.records[number], *build(memory, trees.layouts[number], made, made.shape[1]))
-        for number in range(numbers[LOSING], numbers[TREES_END]):
-            made = picked(rows, kinds, LOST, LOST, trees.orders[number], arity, arity)
-            replace_tree(memory, trees.records[number], *build(memory, trees.layouts[number], made, made.shape[1]))
-    return moved, lost, changed
+    return moved
+
+
+@compiled
+def name_lost(memory, trees, numbers, rows, kinds):
+    """Make the trees of the rows that are lost, which are asked for proofs."""
+    for number in range(numbers[LOSING], numbers[TREES_END]):
+        made = picked(rows, kinds, LOST, LOST, trees.orders[number], numbers[ARITY], numbers[ARITY])
+        replace_tree(memory, trees.records[number], *build(memory, trees.layouts[number], made, made.shape[1]))
 
 
 @compiled
@@ -216,7 +215,7 @@ def end_round(memory, trees, keep):
     """Make the trees of this round those before the next, or (not `keep`) go back to those before it. Moves are forgotten."""
     for relation in range(trees.relations.shape[0]):
         numbers = trees.relations[relation]
-        for number in range(numbers[CURRENT], numbers[TREES_END]):
+        for number in range(numbers[OWN], numbers[TREES_END]):
             record = trees.records[number]
             if record[CHANGED] == 0:
                 continue

@@ -19,6 +19,16 @@ NEGATED = DECLARED + "a(x) :- s(x). b(y) :- a(x), e(x, y), !gone(y). a(y) :- b(x
 PAIRS = DECLARED + ".decl t(x: number, y: number)\nt(x, y) :- s(x), e(x, y). t(x, z) :- t(x, y), e(y, z). t(y, x) :- t(x, y), gone(x).\n"
 SQUARE = DECLARED + ".decl t(x: number, y: number)\nt(x, y) :- e(x, y). t(x, z) :- t(x, y), t(y, z), !gone(z).\n"
 
+CHOSEN = (
+    DECLARED
+    + """
+.decl p(y: number, x: number) choice-domain y
+.decl q(x: number, y: number, z: number) choice-domain (x, z)
+p(y, y) :- s(y). p(y, x) :- p(x, _), e(x, y), !gone(y). p(y, x) :- q(x, _, y), p(x, _), e(y, _).
+q(x, y, x) :- p(x, y). q(x, z, z) :- q(x, y, _), e(y, z), x != z. q(z, x, y) :- q(x, y, z), gone(y).
+"""
+)
+
 
 @pytest.fixture
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
@@ -36,7 +46,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
     return found
 
 
-@pytest.mark.parametrize("text", [MUTUAL, NEGATED, PAIRS, SQUARE])
+@pytest.mark.parametrize("text", [MUTUAL, NEGATED, PAIRS, SQUARE, CHOSEN])
 @pytest.mark.parametrize("seed", range(3))
 def test_random_changes_of_paths_with_shortcuts(text: str, seed: int, runs: list[tuple[int, int]]):
     rnd = random.Random(seed)
