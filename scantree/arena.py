@@ -90,6 +90,8 @@ class Arena:
         """First words and ends of the ranges where segments are mapped, or would be by others."""
         # Trees die at any time, in any thread, even inside a change: their roots wait here until the next change begins.
         self._dead: deque[int] = deque()
+        self.bury: Callable[[int], None] = self._dead.append
+        """Note that the owner of one reference to a root is gone; safe from any thread and from finalizers, and compiled for their sake."""
 
     def __del__(self, references: Callable[[object], int] = sys.getrefcount) -> None:
         """Leave the mapping to the next arena, unless someone still holds a view of the words."""
@@ -109,10 +111,6 @@ class Arena:
     def bytes_touched(self) -> int:
         """Bytes ever taken from the system: the high-water mark."""
         return int(self.memory[NEXT_WORD]) * _WORD
-
-    def bury(self, root: int) -> None:
-        """Note that the owner of one reference to `root` is gone; safe from any thread and from finalizers."""
-        self._dead.append(root)
 
     def sweep(self) -> None:
         """Free what the dead trees alone referenced. Call with the lock held."""

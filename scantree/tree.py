@@ -11,6 +11,8 @@ that reaches them is gone (`Arena`). Readers walk by positions that pack a whole
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from operator import attrgetter
 from typing import TypeVar, overload
 
 import numpy as np
@@ -46,7 +48,7 @@ class Tree:
     `aggregates`: (operator, column) pairs, operator `sum`, `min` or `max`; index pages keep ⊕ over the rows below each child for them.
     """
 
-    __slots__ = ("__weakref__", "aggregates", "arena", "count", "height", "key_width", "layout", "root", "value_width")
+    __slots__ = ("__weakref__", "_bury", "aggregates", "arena", "count", "height", "key_width", "layout", "root", "value_width")
 
     def __init__(self, arena: Arena, like: Tree | None, root: int, height: int, count: int) -> None:
         """For this module: use `build`, `empty` or `apply`. Takes over no reference: adds its own to `root`."""
@@ -58,11 +60,13 @@ class Tree:
             self.aggregates = like.aggregates
         if root:
             arena.memory[root + REFERENCES] += 1
-        self.root = root  # last: from here on the reference is given back when the tree goes
+        self.root = root
+        if root:  # last: from here on the reference is given back when the tree goes
+            self._bury = partial(arena.bury, root)
 
-    def __del__(self) -> None:
-        if getattr(self, "root", 0):  # there is none where making it failed
-            self.arena.bury(self.root)
+    # Nothing here runs in the interpreter, which would take the chance to handle a Ctrl-C and lose it: finalizers do not raise. There is
+    # nothing to call, and nothing happens, where a tree is empty or making it failed.
+    __del__ = property(attrgetter("_bury"))
 
     @classmethod
     def empty(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import signal
 import threading
 from collections import deque
 
@@ -155,3 +156,22 @@ def test_words_that_someone_looks_at_are_not_used_again() -> None:
     second = Arena()
     second.memory[999] = 18
     assert words[999] == 17
+
+
+def test_no_interrupt_is_lost_where_trees_die() -> None:
+    arena = Arena(reserve_bytes=1 << 28)
+    tree = Tree.build(arena, random_rows(6, 10))
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+
+    def interrupted() -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0.0005)
+        for _ in range(1_000_000):
+            Tree(arena, tree, tree.root, tree.height, tree.count)
+
+    try:
+        for _ in range(50):
+            with pytest.raises(KeyboardInterrupt):
+                interrupted()
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert len(tree) == 10
