@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from scantree.jit import compiled, fetch, load
+from scantree.jit import compiled, fetch, inlined, load
 from scantree.page_kernels import CACHE_LINE, ENTRIES, KEYS, WIDTH, index_column, leaf_column
 from scantree.seek_kernels import (
     END,
     SLOT_MASK,
     child_for,
+    compare_index_entry,
     compare_leaf_row,
     gallop,
     leaf_at,
@@ -88,6 +89,14 @@ def parent_and_child(memory, root, height, keys, key, row):
     return page, child_for(memory, page, keys, key, row)
 
 
+@inlined
+def still_there(memory, page, child, keys, key, row):
+    """Whether a key belongs to this child of an index page, as far as it and the next one tell."""
+    if child + 1 >= load(memory, page + ENTRIES) or compare_index_entry(memory, page, child + 1, keys, key, row) <= 0:
+        return False
+    return compare_index_entry(memory, page, child, keys, key, row) <= 0
+
+
 @compiled
 def shared_columns(memory, page, child, keys):
     """How many of the first columns, less than all, are the same in every row below a child."""
@@ -109,7 +118,8 @@ def to_leaves(memory, root, height, layout, key, first, last, leaves, columns):
     for row in range(first, last):
         leaf, column = root, 0
         if height > 0:
-            page, child = parent_and_child(memory, root, height, layout[KEYS], key, row)
+            if row == first or not still_there(memory, page, child, layout[KEYS], key, row):
+                page, child = parent_and_child(memory, root, height, layout[KEYS], key, row)
             leaf = load(memory, index_column(page, 0) + child)
         if row > first and leaf == leaves[row - first - 1]:
             column = columns[row - first - 1]

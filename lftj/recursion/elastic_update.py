@@ -35,7 +35,7 @@ from lftj.recursion.effort import ITERATION, LOOK_UP, change_of, charge
 from lftj.recursion.elastic_query import ElasticQuery, Proofs
 from lftj.recursion.iterated_relation import ITERATED, IteratedRelation, iterated_schema
 from lftj.recursion.judge_kernels import GONE, judge_rows
-from lftj.recursion.moves import ComeAndGone, Moves
+from lftj.recursion.moves import ComeAndGone, MovedRows, Moves
 from lftj.recursion.proofs_to_come import Counted, ProofsToCome
 from lftj.recursion.readings import Readings, readers_of
 from lftj.recursion.round_tables import Question
@@ -158,21 +158,22 @@ class ElasticUpdate:
         least, most = judge_rows(present, words, counts, iteration, kinds, stood)
         assert least >= 0, "more proofs lost than there were"
         standing(np.array([iteration]), np.array([most]))  # raises where a word has no room for it
-        found, lost, changed = np.flatnonzero(kinds == at.FOUND), np.flatnonzero(kinds == at.LOST), np.flatnonzero(kinds)
-        words[lost] = GONE
-        counted = [*rows, words]
-        found_rows, lost_rows = [column.take(found) for column in counted], [column.take(lost) for column in rows]
+        changed = np.flatnonzero(kinds)
+        kinds, changes = kinds.take(changed), np.array([column.take(changed) for column in (*rows, words)])
+        found, lost = np.flatnonzero(kinds == at.FOUND), np.flatnonzero(kinds == at.LOST)
+        found_rows, lost_rows = [line.take(found) for line in changes], [line.take(lost) for line in changes[:-1]]
+        changes[-1, lost] = GONE
         moving = len(found) + len(lost)
         charge(self.context, change_of(len(changed), relation.count))
         charge(self.context, change_of(moving, relation.count) * (len(relation.orders()) - 1))
-        after = relation.moved(found_rows, lost_rows, np.array([column.take(changed) for column in counted]))
+        after = relation.moved(found_rows, lost_rows, changes)
         if choosing is None:
             self._become(name, after)
         else:
             choosing.rows = after
         if not moving:
             return None
-        return Moves(found_rows[:-1], stood.take(found), lost_rows, np.full(len(lost), iteration))
+        return Moves(found_rows[:-1], stood.take(changed).take(found), lost_rows, np.full(len(lost), iteration))
 
     def _seen(self, name: str, iteration: int, due: Columns, moves: Moves | None) -> bool:
         """Tell the rules what moved of the rows that they see, which are those accepted where there is a choice; whether anything did."""
@@ -182,7 +183,7 @@ class ElasticUpdate:
             self.readings[name + BEFORE] = self.relations[name]
             return False
         self.net[name].add(moves)
-        self.readings[name + MOVED] = LooseRows(self.moving[name], self.context.arena, moves.loose(iteration))
+        self.readings[name + MOVED] = MovedRows(self.moving[name], self.context.arena, moves.loose(iteration))
         return True
 
     def _accept(self, name: str, iteration: int, due: Columns, moves: Moves | None) -> Moves | None:

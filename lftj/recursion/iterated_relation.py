@@ -25,7 +25,7 @@ from lftj.types import INT
 from scantree import Arena, Tree
 from scantree.columns import as_matrix
 from scantree.reorder import reordered
-from scantree.rows import difference, sort_rows
+from scantree.rows import difference, sort_rows, sorted_matrix
 
 ITERATED = "#iterated"
 """Behind a relation's name: its rows with their iterations."""
@@ -201,8 +201,8 @@ def _uncounted(rows: Columns) -> Columns:
     return [*rows[:-1], without_proofs(rows[-1])]
 
 
-def _permuted(rows: Sequence[np.ndarray], order: Order) -> Columns:
-    return sort_rows([rows[i] for i in order])
+def _permuted(rows: Sequence[np.ndarray], order: Order) -> np.ndarray:
+    return sorted_matrix(np.array([rows[i] for i in order]))
 
 
 __all__ = ["ITERATED", "IteratedRelation", "iterated_schema"]

@@ -7,8 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from lftj.recursion.judge_kernels import NEVER
-from lftj.recursion.standing import standing
+from lftj.recursion.standing import iterations_of, moved_standing, standing
 from lftj.storage.delta import Columns, Delta, no_rows
+from lftj.storage.loose_rows import LooseRows
+from lftj.storage.relation import Order
 from scantree.rows import difference, sort_rows
 
 
@@ -34,6 +36,19 @@ class Moves(NamedTuple):
         ]
         pieces = [piece for piece in pieces if len(piece[0])]
         return pieces[0] if len(pieces) == 1 else [np.concatenate(columns) for columns in zip(*pieces, strict=True)]
+
+
+class MovedRows(LooseRows):
+    """Rows that move, with their standings. Sorted by the iterations that these tell, as a row with its iteration fits into one number."""
+
+    __slots__ = ()
+
+    def _ascending(self, order: Order) -> Columns | np.ndarray:
+        columns = self.columns()
+        if order[-1] != len(columns) - 1:
+            return super()._ascending(order)
+        *rows, iterations = sort_rows([*(columns[i] for i in order[:-1]), iterations_of(columns[-1])])
+        return [*rows, moved_standing(iterations)]
 
 
 class ComeAndGone:

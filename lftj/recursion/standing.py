@@ -23,6 +23,11 @@ def standing(iterations: np.ndarray, proofs: np.ndarray | None = None) -> np.nda
     return (iterations << PROOF_BITS) | proofs
 
 
+def moved_standing(iterations: np.ndarray) -> np.ndarray:
+    """The words without proofs of rows in these iterations, their complements for complements of iterations: turns `iterations_of` back."""
+    return (iterations << PROOF_BITS) | (iterations >> 63 & _LOWER)
+
+
 def iterations_of(words: np.ndarray) -> np.ndarray:
     """The iterations in these words."""
     return words >> PROOF_BITS

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from lftj.recursion.moves import NEVER, ComeAndGone, Moves
+from lftj.program.normal_form import RelationSchema
+from lftj.recursion.moves import NEVER, ComeAndGone, MovedRows, Moves
+from lftj.recursion.standing import standing
 from lftj.storage.delta import Columns
+from lftj.types import INT
+from scantree import Arena
 
 
 def _rows(*values: int) -> Columns:
@@ -43,3 +47,13 @@ def test_a_move_is_a_row_as_it_was_and_as_it_is() -> None:
         (7, 70, 0),
     ]
     assert (~words[words < 0] >> 32).tolist() == [3, 2, 6]
+
+
+def test_moved_rows_are_in_order_with_their_standings() -> None:
+    rng = np.random.default_rng(1)
+    columns = [rng.integers(0, 3, 40), rng.integers(0, 1 << 40, 40), np.repeat(standing(np.array([0, 1, 7, (1 << 31) - 1])), 10)]
+    columns[-1][::2] = ~columns[-1][::2]
+    schema = RelationSchema("t#moved", (("a", INT), ("b", INT), ("standing", INT)))
+    for order in ((1, 0, 2), (0, 1, 2), (2, 1, 0)):
+        found = MovedRows(schema, Arena(), columns).tree(order).columns()
+        assert np.transpose(found).tolist() == sorted(np.transpose([columns[i] for i in order]).tolist())
