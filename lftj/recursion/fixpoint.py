@@ -207,6 +207,10 @@ class Fixpoint(Generic[T]):
                 self.rows[name].add(*self.candidates(piece, variant))
         return Outcome(context.work - before, found, delta.count)
 
+    def forget(self) -> None:
+        """Let go of what refers back to this, so that tables are given back now, and not when garbage is looked for. No more rounds."""
+        del self._reductions, self._plans
+
     def looked_through(self, name: str, older: bool) -> Packed | None:
         """The rows of a relation that belong to the totals, all or only older ones, in no order; None where they are not kept packed."""
         return None
