@@ -224,7 +224,8 @@ class OrderCosts:
             atom = self.atoms[number]
             needed = atom.key_order({variable: i for i, variable in enumerate((*own, *free))})
             prefix = needed[: atom.arity - len(free)]
-            fitting = next((known for known in atom.key_orders if known[: len(prefix)] == prefix), needed)
+            # rows that are packed offer an order of no columns
+            fitting = next((known for known in atom.key_orders if len(known) >= atom.arity and known[: len(prefix)] == prefix), needed)
             variable = {column: v for v in free for column in atom.columns[v]}
             self._arrangements[key] = tuple(variable[column] for column in fitting[len(prefix) :])
         return self._arrangements[key]

@@ -138,6 +138,12 @@ def test_a_key_order_that_exists_is_preferred():
         assert chosen(body.rule, {"e": (1000, 100, 100)}, [0, 1], {"e": [existing]}).order == existing
 
 
+def test_all_variables_of_an_atom_may_be_loose_where_it_offers_an_order_of_no_columns():
+    body = Body("a b x", [("packed", "ab"), ("few", "x")])
+    choice = chosen(body.rule, {"packed": (1000, 100, 100), "few": (20, 20)}, [2], {"packed": [()], "few": [(0,)]})
+    assert sorted(choice.order) == [0, 1, 2]
+
+
 def test_a_plan_that_lasts_has_a_better_key_order_built():
     body = Body("x y", [("e", "xy"), ("few", "y")])
     sizes, existing = {"e": (1000, 100, 100), "few": (20, 20)}, {"e": [(0, 1)], "few": [(0,)]}
