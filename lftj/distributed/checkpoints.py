@@ -180,7 +180,7 @@ class Checkpoints:
 
 @contextmanager
 def at_once() -> Iterator[None]:
-    """Parts are stored in the tasks that change them: for tests."""
+    """Parts are stored in the tasks that change them, and no thread is started."""
     before, Checkpoints.delayed = Checkpoints.delayed, False
     try:
         yield

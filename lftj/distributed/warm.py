@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from lftj.dictionary import Dictionary
+from lftj.distributed.checkpoints import at_once
 from lftj.distributed.entry import write_entry
 from lftj.distributed.manifest import ROWS
 from lftj.distributed.planner import plan_of
@@ -21,7 +22,7 @@ from lftj.storage.delta import Delta
 
 def warm() -> None:
     """Load the compiled code that parts need, compiling it where that was never done: for a process that workers are forked from."""
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder, at_once():  # a process that is forked from must have no other thread
         columns = [["x", "int"], ["y", "int"]]
         edge: dict[str, Any] = {"name": "e", "columns": columns, "key": None, "functional": False, "view": False}
         views = [{**edge, "name": "v"}, {**edge, "name": "r"}, {**edge, "name": "p"}]

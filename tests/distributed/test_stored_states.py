@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 import lftj
 from lftj.distributed import checkpoints
+from lftj.distributed.warm import warm
 from tests.distributed.inline import InlineExecutor
 
 RULES = {
@@ -180,3 +182,9 @@ def test_old_records_and_pages_go(tmp_path: Path) -> None:
     assert len(list((tmp_path / "state").glob("*.json"))) == 2
     executor.forget()
     assert change(workspace, (3, 2000), (2000, 3), (2, 2000))["built"] == 0
+
+
+def test_a_process_that_is_warm_may_be_forked() -> None:
+    before = threading.active_count()
+    warm()
+    assert threading.active_count() == before
