@@ -9,7 +9,7 @@ import numpy as np
 from lftj.program.normal_form import RelationSchema
 from lftj.recursion.row_set_kernels import passing, reordered, unpack
 from lftj.storage.delta import Columns
-from lftj.storage.loose_rows import LooseRows
+from lftj.storage.loose_rows import LooseRows, every_order
 from lftj.storage.relation import Order
 from scantree import Arena
 
@@ -73,6 +73,10 @@ class PackedRows(LooseRows):
     def count(self) -> int:
         """Number of rows."""
         return self.packed.words.size
+
+    def orders(self) -> tuple[Order, ...]:
+        """Every key order, since none has to be kept."""
+        return every_order(self.packed.lows.size)
 
     def columns(self) -> Columns:
         """All rows, in ascending order if their words are."""
