@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -19,10 +20,11 @@ from lftj.maintain.shared_head import Member, SharedBody, SharedHead
 from lftj.maintain.trace_choice import choose_trace
 from lftj.maintain.trace_state import trace_from_nothing
 from lftj.maintain.versions import Versions
-from lftj.program.normal_form import NormalRule, StratifiedProgram
+from lftj.program.normal_form import FunctorRule, NormalRule, StratifiedProgram
 from lftj.storage.delta import Delta
 
 _FREE = 20_000  # kernel steps that following may take for a rule that joins
+_RULES = 1 << 14  # whose forms are remembered
 _SHARE = 0.5  # or this share of evaluating the body
 
 
@@ -215,17 +217,31 @@ class CommitHeads:
         known = list(head.shared.members) if head is not None else []
         if any(each.rule is member.rule for each in known):
             return known
-        present = {id(each.rule) for each in known}
-        others = (Member.of(rule) for rule in self._alike(member.rule) if id(rule) not in present)
-        return [*known, *(each for each in others if each.head.key == member.head.key)]
+        present = {id(each.rule) for each in (*known, member)}
+        return [*known, member, *(each for each in self._sharers.get(member.head.key, ()) if id(each.rule) not in present)]
 
-    def _alike(self, like: NormalRule) -> Iterator[NormalRule]:
-        """The aggregated rules outside recursion that read what a rule reads, this one first."""
-        yield like
-        reads = sorted(like.reads)
+    @cached_property
+    def _sharers(self) -> dict[str, list[Member]]:
+        """The rules of the program that can share a head, by its key. O(rules), once a commit: most are known from earlier ones."""
+        found: dict[str, list[Member]] = {}
         for stratum in self._program.strata:
             for rule in stratum.rules if not stratum.recursive else ():
-                if rule is like or not isinstance(rule, NormalRule) or not rule.aggregates or sorted(rule.reads) != reads:
-                    continue
-                if not self._program.relations[rule.relation].choice and extremes_of(rule) is None:
-                    yield rule
+                member = _as_member(rule)
+                if member is not None and not self._program.relations[rule.relation].choice:
+                    found.setdefault(member.head.key, []).append(member)
+        return found
+
+
+_members: dict[int, tuple[object, Member | None]] = {}  # by the identity of rules, which are held so that it stays theirs
+
+
+def _as_member(rule: NormalRule | FunctorRule) -> Member | None:
+    """A rule with aggregates that keeps a state, ready to share it; made once for each rule."""
+    known = _members.get(id(rule))
+    if known is None:
+        shares = isinstance(rule, NormalRule) and rule.aggregates and extremes_of(rule) is None
+        known = (rule, Member.of(rule) if shares and isinstance(rule, NormalRule) else None)
+        if len(_members) >= _RULES:
+            _members.clear()
+        _members[id(rule)] = known
+    return known[1]
