@@ -9,7 +9,7 @@ strategies of its own (`recursion.elastic`).
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from lftj.errors import ValueRangeError
@@ -80,7 +80,7 @@ def refresh(
         if _affected(stratum, refresher.versions.deltas, changed_rules):
             refresher.stratum(stratum)
     kept.update(refresher.heads.late())
-    if changed_rules:
+    if _rules_went(changed_rules, states, kept):
         kept.update(without_strangers({name: state for name, state in kept.items() if isinstance(state, RelationState)}))
     return Refreshed(new.replace(refresher.versions.updates), refresher.found, kept, refresher.works)
 
@@ -90,7 +90,19 @@ def still_serving(states: Mapping[str, ViewState], program: StratifiedProgram) -
     plain = {name for stratum in program.strata if not stratum.recursive for name in stratum.relations}
     recursive = {stratum_key(stratum.relations) for stratum in program.strata if stratum.recursive}
     found = {name: state for name, state in states.items() if name in (plain if isinstance(state, RelationState) else recursive)}
+    if len(found) == len(states):
+        return found
     return found | without_strangers({name: state for name, state in found.items() if isinstance(state, RelationState)})
+
+
+def _rules_went(names: Iterable[str], before: Mapping[str, ViewState], after: Mapping[str, ViewState]) -> bool:
+    """Whether a rule of these relations that others may share a head with is no longer there. O(rules of these relations)."""
+    for name in names:
+        was, is_now = before.get(name), after.get(name)
+        left = {id(rule.rule) for rule in is_now.rules} if isinstance(is_now, RelationState) else set()
+        if isinstance(was, RelationState) and any(rule.head is not None and id(rule.rule) not in left for rule in was.rules):
+            return True
+    return False
 
 
 def _affected(stratum: Stratum, changed: Mapping[str, Delta], changed_rules: frozenset[str]) -> bool:
