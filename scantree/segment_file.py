@@ -13,7 +13,7 @@ import numpy as np
 from scantree.arena import Arena, Words
 from scantree.page_kernels import STORED
 from scantree.segment import BLOCK, MAGIC, ROOM, Segment, SegmentFullError, find_home, ranges_of
-from scantree.stored_kernels import forget_addresses, give_addresses, page_words, take_back_addresses, write_pages
+from scantree.stored_kernels import address_pages, page_words, take_back_addresses, write_pages
 
 _BUFFER = 1 << 18  # words that are written at a time
 
@@ -79,18 +79,11 @@ class SegmentFile:
 
 def _with_addresses(memory: Words, roots: Sequence[int], address: int) -> Words:
     """The pages that get addresses now, in the order of these."""
-    queue, head, tail = np.empty(max(1024, 2 * len(roots)), np.int64), 0, 0
-    for root in roots:
-        if root and memory[root + STORED] == 0:
-            memory[root + STORED] = address
-            address += int(page_words(memory, root))
-            queue[tail] = root
-            tail += 1
-    while True:
-        head, tail, address = map(int, give_addresses(memory, queue, head, tail, address))
-        if head == tail:
-            return queue[:tail]
-        queue = np.concatenate([queue, np.empty_like(queue)])
+    found = [root for root in dict.fromkeys(roots) if root and memory[root + STORED] == 0]
+    for root in found:
+        memory[root + STORED] = address
+        address += int(page_words(memory, root))
+    return _addressed(memory, found, address)
 
 
 def forget_stored(arena: Arena, roots: Sequence[int]) -> None:
@@ -99,11 +92,17 @@ def forget_stored(arena: Arena, roots: Sequence[int]) -> None:
     found = [root for root in dict.fromkeys(roots) if root and memory[root + STORED]]
     for root in found:
         memory[root + STORED] = 0
+    _addressed(memory, found, 0)
+
+
+def _addressed(memory: Words, found: list[int], address: int) -> Words:
+    """These pages and those below that got an address, from `address` on, or lost theirs where it is 0."""
     queue, head, tail = np.array(found + [0] * max(1024, len(found)), np.int64), 0, len(found)
     while head < tail:
-        head, tail = map(int, forget_addresses(memory, queue, head, tail))
+        head, tail, address = map(int, address_pages(memory, queue, head, tail, address))
         if head < tail:
             queue = np.concatenate([queue, np.empty_like(queue)])
+    return queue[:tail]
 
 
 def _write(file: int, content: bytes | memoryview, word: int) -> None:

@@ -32,11 +32,13 @@ def page_words(memory, page):
 
 
 @compiled
-def give_addresses(memory, queue, head, tail, address):
-    """Give every page below queue[head … tail) that has no address one, from `address` on, and append it to the queue.
+def address_pages(memory, queue, head, tail, address):
+    """Give every page below queue[head … tail) that has no address one, from `address` on, and append it to the queue. From 0: take from
+    every page that has an address below these its address, so that it is in no segment.
 
     What is left of head, the new tail and the next address; head < tail: the queue has no room for the children of that page.
     """
+    giving = address != 0
     while head < tail:
         page = queue[head]
         if load(memory, page + LEVEL) > 0:
@@ -46,9 +48,10 @@ def give_addresses(memory, queue, head, tail, address):
             children = index_column(page, 0)
             for i in range(entries):
                 child = load(memory, children + i)
-                if load(memory, child + STORED) == 0:
+                if (load(memory, child + STORED) == 0) == giving:
                     store(memory, child + STORED, address)
-                    address += page_words(memory, child)
+                    if giving:
+                        address += page_words(memory, child)
                     queue[tail] = child
                     tail += 1
         head += 1
@@ -95,26 +98,6 @@ def write_pages(memory, queue, first, out, homes, ends, read):
 
 
 @compiled
-def forget_addresses(memory, queue, head, tail):
-    """Have pages queue[head … tail), which have addresses, and all below that have, be in no segment; otherwise as `give_addresses`."""
-    while head < tail:
-        page = queue[head]
-        if load(memory, page + LEVEL) > 0:
-            entries = load(memory, page + ENTRIES)
-            if tail + entries > queue.size:
-                break
-            children = index_column(page, 0)
-            for i in range(entries):
-                child = load(memory, children + i)
-                if load(memory, child + STORED) != 0:
-                    store(memory, child + STORED, 0)
-                    queue[tail] = child
-                    tail += 1
-        head += 1
-    return head, tail
-
-
-@compiled
 def take_back_addresses(memory, queue):
     """Forget the addresses of these pages: they were not written."""
     for i in range(queue.size):
@@ -124,7 +107,7 @@ def take_back_addresses(memory, queue):
 @compiled
 def settle(memory, queue, head, tail, homes, ends, shifts):
     """Have the index pages queue[head … tail) and all below name their children where they are mapped: segment s, at [homes[s], ends[s]),
-    is shifted by shifts[s]. As `give_addresses` it may come to the end of the queue; the new head and tail.
+    is shifted by shifts[s]. As `address_pages` it may come to the end of the queue; the new head and tail.
     """
     while head < tail:
         page = queue[head]

@@ -79,7 +79,8 @@ class CommitHeads:
 
     def rows(self, rule: NormalRule, work: RuleWork, *, follow: bool, traced: bool) -> tuple[Columns, RuleState]:
         """All head rows of a rule, sorted, and its state. `follow`: the body may be followed from what others kept of it."""
-        member = Member.of(rule)
+        member = self._as_member(rule)
+        assert member is not None
         key = member.head.key
         before = self._head_before(key) if key not in self._done else None
         if key not in self._done and (before is None or not (follow and self._follow(before, work))):
@@ -226,22 +227,19 @@ class CommitHeads:
         found: dict[str, list[Member]] = {}
         for stratum in self._program.strata:
             for rule in stratum.rules if not stratum.recursive else ():
-                member = _as_member(rule)
+                member = self._as_member(rule)
                 if member is not None and not self._program.relations[rule.relation].choice:
                     found.setdefault(member.head.key, []).append(member)
         return found
 
-
-_members: dict[int, tuple[object, Member | None]] = {}  # by the identity of rules, which are held so that it stays theirs
-
-
-def _as_member(rule: NormalRule | FunctorRule) -> Member | None:
-    """A rule with aggregates that keeps a state, ready to share it; made once for each rule."""
-    known = _members.get(id(rule))
-    if known is None:
-        shares = isinstance(rule, NormalRule) and rule.aggregates and extremes_of(rule) is None
-        known = (rule, Member.of(rule) if shares and isinstance(rule, NormalRule) else None)
-        if len(_members) >= _RULES:
-            _members.clear()
-        _members[id(rule)] = known
-    return known[1]
+    def _as_member(self, rule: NormalRule | FunctorRule) -> Member | None:
+        """A rule with aggregates that keeps a state, ready to share it; made once for each rule, and remembered by its identity."""
+        forms: dict[int, tuple[object, Member | None]] = self._context.prepared.setdefault(CommitHeads, {})
+        known = forms.get(id(rule))
+        if known is None:
+            if len(forms) >= _RULES:
+                forms.clear()
+            shares = isinstance(rule, NormalRule) and rule.aggregates and extremes_of(rule) is None
+            known = (rule, Member.of(rule) if shares and isinstance(rule, NormalRule) else None)
+            forms[id(rule)] = known  # with the rule, so that its identity stays its own
+        return known[1]

@@ -38,7 +38,7 @@ def derive(schema: RelationSchema, rules: Iterable[NormalRule | FunctorRule], re
 def projected(rule: NormalRule, relations: Relations, context: Context) -> tuple[Columns, np.ndarray]:
     """The distinct head rows of a rule without aggregates, sorted, and how many assignments support each [LFTJ-IVM 2.2]."""
     head = [term.variable for term in rule.head if isinstance(term, Ref)]
-    if (copied := _copied(rule, head, relations, context)) is not None:
+    if (copied := _copied(rule, relations, context)) is not None:
         return copied
     needed = tuple(dict.fromkeys(head))
     # with every variable in the head there is nothing to count: each assignment is its own row [LFTJ-IVM 2.1]
@@ -58,18 +58,28 @@ def projected(rule: NormalRule, relations: Relations, context: Context) -> tuple
     return _compact(rows, counts, waiting, picks)
 
 
-def _copied(rule: NormalRule, head: list[int], relations: Relations, context: Context) -> tuple[Columns, np.ndarray] | None:
-    """The same for a rule that only copies columns of a relation: each row is one assignment, and nothing is to be joined."""
-    if len(rule.atoms) != 1 or rule.negated or rule.assignments or rule.filters or not head:
+def copied_columns(rule: NormalRule) -> list[int] | None:
+    """For a rule that only copies columns of one relation, which they are; None for one that has something to join or to test."""
+    if len(rule.atoms) != 1 or rule.negated or rule.assignments or rule.filters:
         return None
     (atom,) = rule.atoms
     variables = [argument.variable for argument in atom.args if isinstance(argument, Ref)]
-    relation = relations[atom.relation]
-    if len(set(variables)) < len(atom.args) or not 0 < relation.count <= _COMPACT:
+    if len(set(variables)) < len(atom.args):
+        return None
+    return [variables.index(term.variable) for term in rule.head if isinstance(term, Ref)]
+
+
+def _copied(rule: NormalRule, relations: Relations, context: Context) -> tuple[Columns, np.ndarray] | None:
+    """The same for a rule that only copies columns of a relation: each row is one assignment, and nothing is to be joined."""
+    places = copied_columns(rule)
+    if not places:
+        return None
+    relation = relations[rule.atoms[0].relation]
+    if not 0 < relation.count <= _COMPACT:
         return None
     context.spend(relation.count)
     columns = relation.columns()
-    return support_counts([columns[variables.index(variable)] for variable in head], np.ones(relation.count, np.int64))
+    return support_counts([columns[place] for place in places], np.ones(relation.count, np.int64))
 
 
 def _fewer(rows: np.ndarray) -> np.ndarray:

@@ -8,12 +8,13 @@ rejected once clashes with something accepted, for good: later iterations look a
 
 from __future__ import annotations
 
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
 from lftj.dictionary import Dictionary
 from lftj.program.normal_form import RelationSchema
+from lftj.recursion.fixpoint import Table
 from lftj.storage.delta import Columns
 from scantree.rows import sort_rows, sort_with
 
@@ -67,18 +68,6 @@ def _ranked(codes: np.ndarray, dictionary: Dictionary) -> np.ndarray:
 def choose(schema: RelationSchema, candidates: Columns, dictionary: Dictionary) -> Columns:
     """The rows of a relation that does not depend on itself: all candidates are of one iteration. Sorted by codes."""
     return Chooser(schema, dictionary).accepted(candidates)
-
-
-class Table(Protocol):
-    """Where a fixpoint keeps the rows of a relation."""
-
-    def add(self, rows: np.ndarray, picks: np.ndarray) -> None:
-        """Add candidates."""
-        ...
-
-    def take_fresh(self, ordered: bool = False) -> Columns:
-        """The rows that were new since the last call."""
-        ...
 
 
 T = TypeVar("T", bound=Table)

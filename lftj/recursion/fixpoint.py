@@ -92,7 +92,7 @@ class Fixpoint(Generic[T]):
         self._by_chance = False  # threads found the fresh rows
         self._adding = {name: Lock() for name in schemas}
         self._semi_joins = SemiJoins(self.lower)
-        self._reductions = Reductions(schemas, self.looked_through, context.arena)
+        self._reductions = Reductions(schemas, self.looked_through, lambda name: self.totals[name].count, context.arena)
         self._plans = VariantPlans(context, self.counting, self._keep_orders)
 
     @property

@@ -13,8 +13,8 @@ import numpy as np
 
 from lftj.join.context import Context
 from lftj.join.evaluate import Columns, Relations
-from lftj.maintain.full import projected
-from lftj.program.normal_form import NormalRule, Ref
+from lftj.maintain.full import copied_columns, projected
+from lftj.program.normal_form import NormalRule
 from lftj.recursion.decomposable import Decomposition
 from lftj.recursion.walk_kernels import Graph, Parts, Reached, invert, walk
 from lftj.recursion.walks import Walk, walked
@@ -71,12 +71,11 @@ def _steps(shape: Decomposition, relations: Relations, context: Context) -> tupl
 
 def _step_rows(rule: NormalRule, relations: Relations, context: Context) -> Columns:
     """The steps of one rule; those that just are a relation of two columns are read, not evaluated."""
-    atom, *others = rule.atoms
-    terms = [argument.variable for argument in atom.args if isinstance(argument, Ref)]
-    if others or rule.negated or rule.filters or len(atom.args) > 2 or len(set(terms)) < 2:
+    places = copied_columns(rule)
+    if places is None or len(rule.atoms[0].args) != 2:
         return projected(rule, relations, context)[0]
-    columns = relations[atom.relation].columns()
-    return sort_rows([columns[terms.index(term.variable)] for term in rule.head if isinstance(term, Ref)])
+    columns = relations[rule.atoms[0].relation].columns()
+    return sort_rows([columns[place] for place in places])
 
 
 class _Nodes:

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from lftj.join.context import Context
 from lftj.join.evaluate import Relations, plan_rule
 from lftj.join.prepared import PreparedPlan
-from lftj.program.normal_form import NormalRule, Ref, RelationSchema
-from lftj.recursion.variants import Variant, recursive_atoms, variants
+from lftj.program.normal_form import NormalRule, RelationSchema
+from lftj.recursion.variants import Variant, head_picks, recursive_atoms, variants
 
 _REPLAN = 4  # growth or shrinkage of a relation below after which plans are made anew
 _FEW = 64  # rows up to which no growth matters
@@ -30,7 +28,7 @@ class PreparedRules:
 
     def _make(self) -> None:
         self.variants = [variant for rule in self.rules for variant in variants(rule, self._schemas)]
-        self.seeds = [_seed(rule) for rule in self.rules if not recursive_atoms(rule, self._schemas)]
+        self.seeds = [Variant(rule, "", *head_picks(rule)) for rule in self.rules if not recursive_atoms(rule, self._schemas)]
 
     def begin(self, below: Relations) -> None:
         """Make ready for an evaluation over these relations below the stratum."""
@@ -47,13 +45,6 @@ class PreparedRules:
             variant.plan = plan_rule(variant.rule, below, context, needed=variant.needed, count=False)
             variant.prepared[0] = PreparedPlan(variant.plan, below, context)
         return variant.prepared[0]
-
-
-def _seed(rule: NormalRule) -> Variant:
-    """A rule that reads nothing of the stratum."""
-    head = [term.variable for term in rule.head if isinstance(term, Ref)]
-    needed = tuple(dict.fromkeys(head))
-    return Variant(rule, "", needed, np.array([needed.index(variable) for variable in head], np.int64))
 
 
 def _differ(now: int, planned: int) -> bool:

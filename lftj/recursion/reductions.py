@@ -25,7 +25,7 @@ _PASSING = 0.5  # share of the rows that match from which on looking for them is
 _WIDEST = 24  # bits of a column whose values are looked up in a table of bytes
 
 Rows = Callable[[str, bool], Packed | None]
-"""The rows of a relation of the stratum as a variant reads them, all or only older ones; None where they are not kept packed."""
+"""The rows of a relation of the stratum as a variant reads them, all or only older ones; None where they are not kept packed. O(rows)."""
 
 
 class Reduction(NamedTuple):
@@ -39,11 +39,12 @@ class Reduction(NamedTuple):
 
 
 class Reductions:
-    """The reductions of one fixpoint over these relations. `rows` gives what there is of one of them."""
+    """The reductions of one fixpoint over these relations. `rows` gives what there is of one of them, `size` about how much."""
 
-    def __init__(self, schemas: Mapping[str, RelationSchema], rows: Rows, arena: Arena):
+    def __init__(self, schemas: Mapping[str, RelationSchema], rows: Rows, size: Callable[[str], int], arena: Arena):
         self._schemas = schemas
         self._rows = rows
+        self._size = size
         self._arena = arena
         self._known: dict[int, list[Reduction]] = {}
 
@@ -55,8 +56,10 @@ class Reductions:
             self._known[id(variant)] = self._of(variant)
         found = {}
         for reduction in self._known[id(variant)]:
+            if not self._worthwhile(variant, self._size(reduction.relation)):
+                continue
             rows = self._rows(reduction.relation, reduction.older)
-            if rows is None or rows.widths[reduction.column] > _WIDEST or not self._worthwhile(variant, rows):
+            if rows is None or rows.widths[reduction.column] > _WIDEST:
                 continue
             found[reduction.name] = left = self._left(reduction, rows, delta)
             variant.wasted += rows.words.size // _ROWS_A_STEP
@@ -66,8 +69,8 @@ class Reductions:
         return found
 
     @staticmethod
-    def _worthwhile(variant: Variant, rows: Packed) -> bool:
-        return variant.reduced or variant.idle * _WORTH_IT > rows.words.size
+    def _worthwhile(variant: Variant, rows: int) -> bool:
+        return variant.reduced or variant.idle * _WORTH_IT > rows
 
     def _of(self, variant: Variant) -> list[Reduction]:
         """The atoms that share a variable with the delta, but not the first column: in each the first that is shared."""

@@ -50,6 +50,7 @@ class Variant:
     def begin(self) -> None:
         """Forget what was found out in an earlier evaluation, but for the plan."""
         self.tests, self.seen, self.unreduced, self.wasted, self.tries = (), 0, False, 0, 0
+        self.idle, self.reduced, self.reading = 0, False, {}
 
     @cached_property
     def others(self) -> frozenset[str]:
@@ -62,11 +63,16 @@ def recursive_atoms(rule: NormalRule, schemas: Mapping[str, RelationSchema]) -> 
     return [number for number, atom in enumerate(rule.atoms) if atom.relation in schemas]
 
 
-def variants(rule: NormalRule, schemas: Mapping[str, RelationSchema]) -> list[Variant]:
-    """The variants of a rule: atoms before the one that reads the delta read older rows, so that no instantiation is found by two."""
+def head_picks(rule: NormalRule) -> tuple[tuple[int, ...], np.ndarray]:
+    """The values that a head needs, and for each of its columns which of them it is."""
     head = [term.variable for term in rule.head if isinstance(term, Ref)]
     needed = tuple(dict.fromkeys(head))
-    picks = np.array([needed.index(variable) for variable in head], np.int64)
+    return needed, np.array([needed.index(variable) for variable in head], np.int64)
+
+
+def variants(rule: NormalRule, schemas: Mapping[str, RelationSchema]) -> list[Variant]:
+    """The variants of a rule: atoms before the one that reads the delta read older rows, so that no instantiation is found by two."""
+    needed, picks = head_picks(rule)
     recursive = recursive_atoms(rule, schemas)
     made = []
     for newest in recursive:
