@@ -81,7 +81,7 @@ class _Rows(Fixpoint[RowSet | ChosenRows[RowSet]]):
         """The rows of round 0, in a set for the values that are to be expected."""
         ranges = ranges_of_types(self.lower.values(), {type for each in self.schemas.values() for _, type in each.columns})
         lows, highs = np.array([ranges.get(type, (0, 0)) for _, type in schema.columns] or [(0, 0)], np.int64).T.copy()
-        found = RowSet(stored_width(schema.arity), lows, highs)
+        found = RowSet(stored_width(schema.arity), lows, highs, self.context.threads)
         if self.prepared is None:
             rows = _round_0(schema, seeds, self.lower, self.context)
             found.add(np.array(rows, np.int64), np.arange(len(rows)))
@@ -105,7 +105,7 @@ class _Rows(Fixpoint[RowSet | ChosenRows[RowSet]]):
         rows = self.rows[name]
         if name in self.totals:
             return self.total(name).columns()
-        return rows.columns(self.context.threads) if isinstance(rows, RowSet) else rows.columns()
+        return rows.columns()
 
     def looked_through(self, name: str, older: bool) -> Packed | None:
         """What was fresh in some round, but for the last one if it may still be new."""

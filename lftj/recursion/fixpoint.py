@@ -41,7 +41,7 @@ class Table(Protocol):
     """The rows of one relation, and which of them are new."""
 
     def add(self, rows: np.ndarray, picks: np.ndarray) -> None:
-        """Add candidates: column i of a row is `rows[picks[i]]`."""
+        """Add candidates: column i of a row is `rows[picks[i]]`. Threads may add at the same time."""
         ...
 
     def take_fresh(self, ordered: bool = False) -> Columns:
@@ -90,7 +90,6 @@ class Fixpoint(Generic[T]):
         self._due: dict[str, LooseRows] = {}  # what has yet to be added to the totals
         self._settling = {name: Lock() for name in schemas}
         self._by_chance = False  # threads found the fresh rows
-        self._adding = {name: Lock() for name in schemas}
         self._semi_joins = SemiJoins(self.lower)
         self._reductions = Reductions(schemas, self.looked_through, lambda name: self.totals[name].count, context.arena)
         self._plans = VariantPlans(context, self.counting, self._keep_orders)
@@ -203,8 +202,7 @@ class Fixpoint(Generic[T]):
         name = variant.rule.relation
         for piece in prepared.pieces(read, context):
             found += piece.shape[1]
-            with self._adding[name]:
-                self.rows[name].add(*self.candidates(piece, variant))
+            self.rows[name].add(*self.candidates(piece, variant))
         return Outcome(context.work - before, found, delta.count)
 
     def forget(self) -> None:

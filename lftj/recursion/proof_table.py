@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from threading import Lock
+
 import numpy as np
 
 from lftj.recursion.proof_table_kernels import add_proofs, rehash
@@ -18,15 +20,20 @@ class ProofTable:
     def __init__(self, width: int):
         self.width = width
         self.count = 0
+        self._lock = Lock()
         self._fresh = 0
         self._starts: list[int] = []
         self._entries = np.empty(_FIRST_ROOM * (width + 1), np.int64)
         self._slots = np.zeros(_LOAD * _FIRST_ROOM, np.int64)
 
     def add(self, rows: np.ndarray, picks: np.ndarray) -> None:
-        """Add candidates of this iteration: column i of a row is `rows[picks[i]]`, and the last line is the number of proofs. O(n)."""
-        self._make_room(self.count + rows.shape[1])
-        self.count = int(add_proofs(rows, picks, self._slots, self._shift, self._entries, self.count, self._fresh))
+        """Add candidates of this iteration: column i of a row is `rows[picks[i]]`, and the last line is the number of proofs. O(n).
+
+        Any thread may; they wait for one another.
+        """
+        with self._lock:
+            self._make_room(self.count + rows.shape[1])
+            self.count = int(add_proofs(rows, picks, self._slots, self._shift, self._entries, self.count, self._fresh))
 
     def take_fresh(self, ordered: bool = False) -> Columns:
         """The rows that were new in this iteration, in ascending order if asked for; begins the next one."""

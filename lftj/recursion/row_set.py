@@ -2,6 +2,9 @@
 
 Deduplication is where closures spend their time: a dense domain gets a bitmap (per leading key, a run of bits: Gustavson's accumulator), a
 sparse one a hash table of packed rows, and one too wide to pack into 62 bits a hash table of whole rows.
+
+Threads add at the same time: a table changes by atomic exchanges, and what each finds new it notes for itself. Only for what moves the
+whole table, which is a larger one or wider ranges, all but one wait.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from lftj.recursion import row_set_kernels as kernels
+from lftj.recursion.lanes import Lane, Lanes
 from lftj.recursion.packed_rows import Packed
 from lftj.recursion.spare_tables import give_back, unfilled, zeroed
 from lftj.recursion.wide_rows import WideRows
@@ -20,62 +24,56 @@ _DENSE_BITS = 1 << 28  # 32 MiB of bitmap are cheaper than any hash table
 _DENSE_SHARE = 64  # beyond that, a bitmap at most this many times the rows
 _PACKED_BITS = 62
 _NARROW = (1 << 32) - 1  # packed rows below this fit into slots of half a word
-_NO_ROOM = 1 << 10
-_MANY = 1 << 20  # rows that are worth starting threads to sort them
-_SAMPLE = 1000
-_LARGE_TABLE = 2 << 20  # bytes beyond which a table grows more slowly: fewer caches hold it
-
-
-def _in_range(packed: np.ndarray, pivots: np.ndarray, part: int) -> np.ndarray:
-    """Which rows lie behind pivot number `part` − 1 and up to pivot number `part`."""
-    inside = np.ones(packed.size, np.bool_)
-    if part > 0:
-        inside &= packed > pivots[part - 1]
-    if part < pivots.size:
-        inside &= packed <= pivots[part]
-    return inside
+_LARGE_TABLE = 256 << 20  # bytes beyond which a table grows more slowly, to leave memory to others
 
 
 class RowSet:
     """A set of rows of `width` columns. `add` candidates; `take_fresh` gives those that were new since the last call."""
 
-    def __init__(self, width: int, lows: np.ndarray, highs: np.ndarray):
-        """`lows` and `highs`: the ranges expected per column; they widen as needed."""
+    def __init__(self, width: int, lows: np.ndarray, highs: np.ndarray, threads: ThreadExecutor | None = None):
+        """`lows` and `highs`: the ranges expected per column; they widen as needed. `threads`: they may add."""
         self.width = width
-        self.count = 0
         self._lows = lows.astype(np.int64)
         self._highs = np.maximum(highs.astype(np.int64), self._lows)
-        self._fresh = np.empty(_NO_ROOM, np.int64)
-        self._fresh_count = 0
+        self._shared = threads is not None and threads.workers > 1
+        self._fresh = Lanes()
         self._taken: list[np.ndarray] = []  # what take_fresh gave out, packed, one array a round
+        self._taken_count = 0
         self._wide: WideRows | None = None
         self._word: type[np.int64 | np.uint32] = np.int64  # of a slot
         self._bits: np.ndarray | None = None
         self._slots = np.empty(0, np.int64)
         self._set_up()
 
+    @property
+    def count(self) -> int:
+        """Rows that were added, and were new."""
+        return self._wide.count if self._wide is not None else self._taken_count + self._fresh.count
+
     # ── adding ────────────────────────────────────────────────────────────────────────────────────────────────────────
     def add(self, rows: np.ndarray, picks: np.ndarray) -> None:
         """Add candidates: column i of a row is `rows[picks[i]]`. O(n) expected."""
-        if self._wide is not None:
-            self._wide.add(rows, picks)
-            self.count = self._wide.count
-            return
         first = 0
         while first < rows.shape[1]:
-            self._make_room(rows.shape[1] - first)
-            common = (rows, first, picks, self._lows, self._highs, self._shifts)
-            if self._bits is not None:
-                first, fresh, _ = kernels.add_dense(*common, self._bits, self._fresh, self._fresh_count)
-            else:
-                first, fresh, _ = kernels.add_sparse(*common, self._slots, self._shift, self._fresh, self._fresh_count)
-            self.count += fresh - self._fresh_count
-            self._fresh_count = fresh
+            with self._fresh.lane(rows.shape[1] - first, self._is_full, self._grow) as lane:
+                first = self._put(rows, first, picks, lane)
             if first < rows.shape[1]:
-                self._widen(rows[:, first:], picks)
-                if self._wide is not None:
-                    self.add(rows[:, first:], picks)
-                    return
+                with self._fresh.alone():
+                    self._widen(rows[:, first:], picks)
+                    if self._wide is not None:
+                        self._wide.add(rows[:, first:], picks)
+                        return
+
+    def _put(self, rows: np.ndarray, first: int, picks: np.ndarray, lane: Lane) -> int:
+        """Add what fits the ranges; how far."""
+        if self._wide is not None:
+            return first
+        common, shared = (rows, first, picks, self._lows, self._highs, self._shifts), self._shared
+        if self._bits is not None:
+            first, lane.count, _ = kernels.add_dense(*common, self._bits, shared, lane.words, lane.count)
+        else:
+            first, lane.count, _ = kernels.add_sparse(*common, self._slots, self._shift, shared, lane.words, lane.count)
+        return first
 
     def take_fresh(self, ordered: bool = False) -> Columns:
         """The rows that were new since the last call, in ascending order if asked for."""
@@ -93,43 +91,28 @@ class RowSet:
         """What all calls of `take_…` gave out, but for so many of the last; None as `take_packed`. O(rows)."""
         if self._wide is not None:
             return None
-        words = np.concatenate([*self._taken[: len(self._taken) - but], self._fresh[:0]])
+        words = np.concatenate([*self._taken[: len(self._taken) - but], np.empty(0, np.int64)])
         return Packed(words, self._lows, self._shifts, self._widths, False)
 
     def _take(self, ordered: bool) -> np.ndarray:
-        packed = self._fresh[: self._fresh_count].copy()
+        packed = self._fresh.rows()
         if ordered:
             packed.sort()
-        self._fresh_count = 0
+        self._fresh.clear()
         self._taken.append(packed)
+        self._taken_count += packed.size
         return packed
 
-    def columns(self, threads: ThreadExecutor | None = None) -> Columns:
-        """All rows, sorted; many of them by these threads."""
+    def columns(self) -> Columns:
+        """All rows, sorted."""
         if self._wide is not None:
             return self._wide.columns()
-        buffer = unfilled(sum(taken.size for taken in self._taken) + self._fresh_count)
-        packed = np.concatenate([*self._taken, self._fresh[: self._fresh_count]], out=buffer)
-        if threads is None or threads.workers == 1 or packed.size < _MANY:
-            packed.sort()
-            columns = self._unpack(packed)
-        else:
-            columns = self._sorted_on(threads, packed)
+        buffer = unfilled(self.count)
+        packed = np.concatenate([*self._taken, self._fresh.rows()], out=buffer)
+        packed.sort()
+        columns = self._unpack(packed)
         give_back(buffer)
         return columns
-
-    def _sorted_on(self, threads: ThreadExecutor, packed: np.ndarray) -> Columns:
-        """The columns of packed rows, each thread sorting and unpacking those of one range."""
-        pivots = np.quantile(packed[:: packed.size // _SAMPLE], np.arange(1, threads.workers) / threads.workers).astype(np.int64)
-        parts = list(threads.map(lambda part: np.sort(packed[_in_range(packed, pivots, part)]), range(threads.workers)))
-        ends = np.cumsum([0, *(part.size for part in parts)])
-        out = np.empty((self.width, packed.size), np.int64)
-
-        def unpack(part: int) -> None:
-            kernels.unpack(parts[part], self._lows, self._shifts, out[:, ends[part] : ends[part + 1]])
-
-        list(threads.map(unpack, range(threads.workers)))
-        return list(out)
 
     def release(self) -> None:
         """Give back the hash table, for others to use: no more rows are added without a new one."""
@@ -157,18 +140,16 @@ class RowSet:
         self.release()
         self._shift = 64 - (slots.bit_length() - 1)
         self._slots = zeroed(slots, self._word)
-        for rows in (*self._taken, self._fresh[: self._fresh_count]):
+        for rows in (*self._taken, self._fresh.rows()):
             kernels.fill(rows, self._slots, self._shift)
 
-    def _make_room(self, more: int) -> None:
-        needed = self._fresh_count + more
-        if needed > self._fresh.size:
-            grown = np.empty(max(needed, 2 * self._fresh.size), np.int64)
-            grown[: self._fresh_count] = self._fresh[: self._fresh_count]
-            self._fresh = grown
-        if self._bits is None and 5 * (self.count + more) > 3 * self._slots.size:
-            growth = (8 if self._slots.nbytes < _LARGE_TABLE else 4) * 8 // self._slots.itemsize
-            self._resize(1 << (growth * (self.count + more)).bit_length() - 1)
+    def _is_full(self, more: int) -> bool:
+        """Whether the table should be larger for so many more rows."""
+        return self._bits is None and self._wide is None and 5 * (self.count + more) > 3 * self._slots.size
+
+    def _grow(self, more: int) -> None:
+        growth = (8 if self._slots.nbytes < _LARGE_TABLE else 4) * 8 // self._slots.itemsize
+        self._resize(1 << (growth * (self.count + more)).bit_length() - 1)
 
     def _unpack(self, packed: np.ndarray) -> Columns:
         out = np.empty((self.width, packed.size), np.int64)
@@ -181,10 +162,12 @@ class RowSet:
 
     def _widen(self, rows: np.ndarray, picks: np.ndarray) -> None:
         """Pack anew with ranges that hold these rows too, and room to spare, so that this happens log-many times."""
-        every, fresh = self.columns(), self._unpack(self._fresh[: self._fresh_count])
-        taken = [self._unpack(packed) for packed in self._taken]
         lows, highs = self._lows.copy(), self._highs.copy()
         kernels.bounds(rows, picks, lows, highs)
+        if self._wide is not None or (np.array_equal(lows, self._lows) and np.array_equal(highs, self._highs)):
+            return  # another thread did it meanwhile
+        every, fresh = self.columns(), self._unpack(self._fresh.rows())
+        taken = [self._unpack(packed) for packed in self._taken]
         for column in range(self.width):
             low, high = int(lows[column]), int(highs[column])
             spare = (high - low) if high - low < 1 << 40 else 0
@@ -192,7 +175,8 @@ class RowSet:
             highs[column] = min(high + (spare if high > self._highs[column] else 0), (1 << 63) - 1)
         self._lows, self._highs = lows, highs  # new arrays: packed rows that were taken keep those before
         self.release()
-        self._taken, self._fresh_count = [], 0
+        self._taken, self._taken_count = [], 0
+        self._fresh.clear()
         self._set_up()
         if self._wide is not None:
             for columns in taken:
@@ -200,8 +184,8 @@ class RowSet:
             self._wide.take_fresh()
             self._wide.add(np.array(fresh), np.arange(self.width))
             return
-        self.count = 0
         self.add(np.array(every), np.arange(self.width))
+        self._fresh.clear()
         self._taken = [self._pack(columns) for columns in taken]
-        self._fresh_count = len(fresh[0])
-        self._fresh[: self._fresh_count] = self._pack(fresh)
+        self._taken_count = sum(packed.size for packed in self._taken)
+        self._fresh.note(self._pack(fresh))

@@ -1,13 +1,16 @@
 """A growing set of rows packed into one word each: a bitmap where the domain is dense, open addressing where it is not.
 
 Row (c₀, c₁, …) packs to Σ (cᵢ − lowᵢ) · 2^shiftᵢ, which keeps the order of rows. New rows are appended, packed, to `fresh`.
+
+Threads that add to one set at the same time (`shared`) each have a `fresh` of their own. A row that is not there is put in by an atomic
+exchange, so that one of them finds it new; rows that are there, which most candidates are, cost no more than with one thread.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from scantree.jit import compiled, inlined, load, load_byte, store
+from scantree.jit import claim, compiled, inlined, load, load_byte, store
 
 EMPTY = 0  # a slot holds a packed row plus one, so that a fresh table is one the system has zeroed
 BLOCK = 128  # rows whose slots are fetched together
@@ -42,16 +45,53 @@ def pack_block(rows, first, last, picks, lows, highs, shifts, block):
 
 
 @inlined
-def touch(block, rows, slots, shift):
-    """Read the slots of the packed rows in `block`, so that the waits for memory overlap; gives a sum of no use."""
+def touch(block, first, last, slots, shift):
+    """Read the slots of the packed rows [first, last), so that the waits for memory overlap; gives a sum of no use."""
     total = 0
-    for i in range(rows):
+    for i in range(first, last):
         total += load(slots, slot_of(load(block, i), shift))
     return total
 
 
+@inlined
+def mark(bits, packed, shared):
+    """Set the bit of a row: whether it was set."""
+    at, bit = packed >> 6, 1 << (packed & 63)
+    word = load(bits, at)
+    if not shared:
+        store(bits, at, word | bit)
+        return (word >> (packed & 63)) & 1
+    while word & bit == 0:
+        found = claim(bits, at, word, word | bit)
+        if found == word:
+            return 0
+        word = found
+    return 1
+
+
+@inlined
+def put(slots, packed, shift, shared):
+    """Put a row into the hash table: whether it was there."""
+    mask = (1 << (64 - shift)) - 1
+    entry = packed + 1
+    slot = slot_of(packed, shift)
+    found = load(slots, slot)
+    while found != entry:
+        if found == EMPTY:
+            if not shared:
+                store(slots, slot, entry)
+                return 0
+            found = claim(slots, slot, EMPTY, entry)
+            if found == EMPTY:
+                return 0
+        else:
+            slot = (slot + 1) & mask
+            found = load(slots, slot)
+    return 1
+
+
 @compiled
-def add_dense(rows, first, picks, lows, highs, shifts, bits, fresh, count):
+def add_dense(rows, first, picks, lows, highs, shifts, bits, shared, fresh, count):
     """Add rows [first, n): (rows taken, new ones, a sum). Stops before a block with a row out of range. `fresh` has room for all."""
     block = np.empty(BLOCK, np.int64)
     while first < rows.shape[1]:
@@ -60,36 +100,26 @@ def add_dense(rows, first, picks, lows, highs, shifts, bits, fresh, count):
             break
         for i in range(last - first):
             packed = load(block, i)
-            word = load(bits, packed >> 6)
-            store(bits, packed >> 6, word | (1 << (packed & 63)))
             store(fresh, count, packed)
-            count += 1 - ((word >> (packed & 63)) & 1)
+            count += 1 - mark(bits, packed, shared)
         first = last
     return first, count, 0
 
 
 @compiled
-def add_sparse(rows, first, picks, lows, highs, shifts, slots, shift, fresh, count):
+def add_sparse(rows, first, picks, lows, highs, shifts, slots, shift, shared, fresh, count):
     """As `add_dense`, with a hash table of 2^(64 − shift) slots that has room for all."""
-    mask = slots.size - 1
     block = np.empty(BLOCK, np.int64)
     total = 0
     while first < rows.shape[1]:
         last = min(first + BLOCK, rows.shape[1])
         if pack_block(rows, first, last, picks, lows, highs, shifts, block) < 0:
             break
-        total += touch(block, last - first, slots, shift)
+        total += touch(block, 0, last - first, slots, shift)
         for i in range(last - first):
             packed = load(block, i)
-            slot = slot_of(packed, shift)
-            found = load(slots, slot)
-            while found != EMPTY and found != packed + 1:
-                slot = (slot + 1) & mask
-                found = load(slots, slot)
-            if found == EMPTY:
-                store(slots, slot, packed + 1)
             store(fresh, count, packed)
-            count += 1 if found == EMPTY else 0
+            count += 1 - put(slots, packed, shift, shared)
         first = last
     return first, count, total
 
@@ -97,18 +127,12 @@ def add_sparse(rows, first, picks, lows, highs, shifts, slots, shift, fresh, cou
 @compiled
 def fill(packed, slots, shift):
     """Put packed rows, none of which is there, into a hash table with room for them; as `add_sparse` gives a sum."""
-    mask = slots.size - 1
     total = 0
     for first in range(0, packed.size, BLOCK):
         last = min(first + BLOCK, packed.size)
+        total += touch(packed, first, last, slots, shift)
         for i in range(first, last):
-            total += load(slots, slot_of(load(packed, i), shift))
-        for i in range(first, last):
-            entry = load(packed, i)
-            slot = slot_of(entry, shift)
-            while load(slots, slot) != EMPTY:
-                slot = (slot + 1) & mask
-            store(slots, slot, entry + 1)
+            put(slots, load(packed, i), shift, False)
     return total
 
 

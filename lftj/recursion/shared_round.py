@@ -1,7 +1,7 @@
 """One round of a fixpoint on several threads: its variants do not depend on one another, and a large delta falls into pieces.
 
-An instantiation uses one row of the delta, so each is found in one piece. What a variant finds is added to the row set of its head by the
-thread that found it, one thread at a time; which of two equal candidates comes first makes no difference. Pieces depend on the rows alone,
+An instantiation uses one row of the delta, so each is found in one piece. What a variant finds is added to the rows of its head by the
+thread that found it; which of two equal candidates comes first makes no difference. Pieces depend on the rows alone,
 so the work that is counted does not depend on chance.
 """
 
@@ -17,6 +17,7 @@ from lftj.join.evaluate import Relations
 from lftj.join.shared_work import SharedWork
 from lftj.recursion.variants import Variant
 from lftj.storage.loose_rows import LooseRows
+from lftj.storage.relation import Order
 from partition.executor import ThreadExecutor
 
 _ROUND = 2  # threads are worth starting for this part of the steps after which one evaluation is divided
@@ -62,10 +63,13 @@ class SharedRound:
 
     def run(self, do: Do, readable: Relations, context: Context) -> list[Outcome]:
         """What `do` has to tell of each variant. Raises what it raises for the first variant that fails."""
-        pieces = {name: self._pieces(name) for name in {variant.source for variant in self._variants}}
-        shares = [
-            (i, Share(variant, n, piece)) for i, variant in enumerate(self._variants) for n, piece in enumerate(pieces[variant.source])
-        ]
+        cuts: dict[tuple[str, Order], list[LooseRows]] = {}
+        shares: list[tuple[int, Share]] = []
+        for i, variant in enumerate(self._variants):
+            cut = variant.source, variant.order
+            if cut not in cuts:
+                cuts[cut] = self._pieces(*cut)
+            shares += [(i, Share(variant, n, piece)) for n, piece in enumerate(cuts[cut])]
         # what reads whole relations waits for them to be brought up to date, the rest need not; and long ones first
         shares.sort(key=lambda share: (_reads_whole(share[1].variant, self._deltas), -share[1].variant.pace * share[1].delta.count))
         settling = [partial(_settle, readable, name) for name in self._whole]
@@ -79,13 +83,13 @@ class SharedRound:
             totals[number] = Outcome(*map(sum, zip(totals[number], outcome, strict=True)))
         return totals
 
-    def _pieces(self, source: str) -> list[LooseRows]:
-        """The delta of a relation in as many pieces as its most expensive variant asks for."""
+    def _pieces(self, source: str, order: Order) -> list[LooseRows]:
+        """The delta of a relation in as many pieces as its most expensive variant asks for, which have different leading values."""
         assert self._threads is not None
         delta = self._deltas[source]
         expected = delta.count * max(variant.pace for variant in self._variants if variant.source == source)
         wanted = int(expected * _PIECE) // max(1, self._threads.patience)
-        return delta.split(max(1, min(self._threads.parts // _PARTS, delta.count, wanted)))
+        return delta.split(max(1, min(self._threads.parts // _PARTS, delta.count, wanted)), order)
 
 
 Task = Callable[[Context], Outcome]

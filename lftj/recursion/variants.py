@@ -12,7 +12,7 @@ from lftj.join.plan import RulePlan
 from lftj.join.prepared import PreparedPlan
 from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RelationSchema
 from lftj.recursion.packed_rows import ValueTest
-from lftj.storage.relation import RelationVersion
+from lftj.storage.relation import Order, RelationVersion
 
 
 def delta_name(relation: str) -> str:
@@ -51,6 +51,12 @@ class Variant:
         """Forget what was found out in an earlier evaluation, but for the plan."""
         self.tests, self.seen, self.unreduced, self.wasted, self.tries = (), 0, False, 0, 0
         self.idle, self.reduced, self.reading = 0, False, {}
+
+    @property
+    def order(self) -> Order:
+        """The key order in which its plan reads the delta."""
+        assert self.plan is not None
+        return next(order for name, order in self.plan.key_orders() if name == delta_name(self.source))
 
     @cached_property
     def others(self) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise, permutations
+from itertools import permutations
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns
 from lftj.storage.relation import Order, RelationVersion, build_tree
 from scantree import Arena, Tree
-from scantree.rows import sort_rows, sorted_matrix
+from scantree.rows import sort_order, sort_rows, sorted_matrix
 
 _PERMUTED = 4  # up to this width every key order is offered
 
@@ -64,13 +64,15 @@ class LooseRows(RelationVersion):
         """Not known: the rows are in no order."""
         return 0.0
 
-    def split(self, pieces: int) -> list[LooseRows]:
-        """The same rows in so many pieces, each as they stand side by side."""
-        ends = [self.count * piece // pieces for piece in range(pieces + 1)]
-        return [self._piece(first, last) for first, last in pairwise(ends)] if pieces > 1 else [self]
-
-    def _piece(self, first: int, last: int) -> LooseRows:
-        return LooseRows(self.schema, self._arena, [column[first:last] for column in self._rows])
+    def split(self, pieces: int, order: Order) -> list[LooseRows]:
+        """The rows in this key order, cut into so many pieces: a search that goes by this order finds different values in them."""
+        if pieces == 1:
+            return [self]
+        columns = self.columns()
+        places = sort_order([columns[i] for i in order])
+        return [
+            LooseRows(self.schema, self._arena, [column.take(chosen) for column in columns]) for chosen in np.array_split(places, pieces)
+        ]
 
 
 class AnyOrder(RelationVersion):

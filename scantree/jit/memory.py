@@ -7,6 +7,7 @@ bounds checks on they are functions that index the array.
 from __future__ import annotations
 
 import struct
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,21 @@ def store(memory: Any, index: Any, value: Any) -> None:
     memory[index] = value
 
 
+_claiming = Lock()
+
+
+def claim(memory: Any, index: Any, expected: Any, value: Any) -> Any:
+    """What `memory[index]` is; where that is `expected`, it becomes `value`, all in one step: of several threads one succeeds.
+
+    The words are whatever other threads have written there by then, in no order that they can rely on for other words.
+    """
+    with _claiming:
+        found = int(memory[index])
+        if found == expected:
+            memory[index] = value
+        return found
+
+
 def fetch(memory: Any, index: Any) -> None:
     """Have `memory[index]`, and what lies around it, brought near: it will be read soon. Nothing waits for it."""
 
@@ -83,6 +99,24 @@ def _lower_fetch(context: Any, builder: Any, signature: Any, arguments: Any) -> 
     prefetch = builder.module.declare_intrinsic("llvm.prefetch", (place.type,), kind)
     builder.call(prefetch, [place, number(0), number(3), number(1)])  # a read, of data, that will be used more than once
     return context.get_dummy_value()
+
+
+@_type_callable(claim)
+def _type_claim(_context: Any) -> Any:
+    words = [types.int64] * 3
+    return lambda memory, index, expected, value: _typed(types.int64, types.unliteral(memory), *words)
+
+
+@_lower(claim, types.Integer, types.Integer, types.Integer, types.Integer)
+@_lower(claim, types.Array, types.Integer, types.Integer, types.Integer)
+def _lower_claim(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    memory, index, *words = arguments
+    bits, signed = _format(signature.args[0])
+    if bits != _WORD:
+        words = [builder.trunc(word, ir.IntType(bits)) for word in words]
+    place = _element(context, builder, signature.args[0], memory, index, bits)
+    found = builder.extract_value(builder.cmpxchg(place, *words, "monotonic", "monotonic"), 0)
+    return found if bits == _WORD else (builder.sext if signed else builder.zext)(found, ir.IntType(_WORD))
 
 
 if CHECKED:

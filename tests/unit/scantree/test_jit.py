@@ -6,6 +6,7 @@ import gc
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy as np
 import pytest
 from numba import types
 
-from scantree.jit import address, bits_to_float, compiled, fetch, float_to_bits, inlined, load, load_byte, store
+from scantree.jit import address, bits_to_float, claim, compiled, fetch, float_to_bits, inlined, load, load_byte, store
 
 ROOT = Path(__file__).resolve().parents[3]
 ARRAY: Any = types.Array(types.int64, 1, "C")
@@ -157,3 +158,24 @@ def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
 def test_bounds_are_checked_in_kernels_that_kernels_call(tmp_path: Path) -> None:
     run = _python(SUMS.format(at=4), LFTJ_CACHE_DIR=str(tmp_path), NUMBA_BOUNDSCHECK="1")
     assert "IndexError" in run.stderr
+
+
+@compiled
+def claim_all(memory: Any, at: int, value: int) -> int:
+    """Words from `at` on that were 0 and became `value`."""
+    claimed = 0
+    for word in range(at, memory.size):
+        claimed += 1 if claim(memory, word, 0, value) == 0 else 0
+    return claimed
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.uint32])
+def test_of_threads_that_claim_a_word_one_succeeds(kind: type) -> None:
+    memory = np.zeros(20_000, kind)
+    memory[::100] = 7
+    values = [2, 3, 2**31 + 5, 2**32 - 1]
+    with ThreadPoolExecutor(4) as threads:
+        claimed = list(threads.map(lambda value: claim_all(memory, 1, value), values))
+    assert sum(claimed) == 20_000 - 200
+    assert [int(np.sum(memory == value)) for value in values] == claimed
+    assert memory[0] == memory[100] == 7
