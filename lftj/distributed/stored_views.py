@@ -17,7 +17,9 @@ from lftj.maintain.chosen_state import ChosenState
 from lftj.maintain.refresh import ViewState
 from lftj.maintain.rule_state import RelationState, RuleState
 from lftj.maintain.shared_head import SharedHead
-from lftj.program.normal_form import NormalRule, RelationSchema
+from lftj.program.monotone import Lattice
+from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
+from lftj.recursion.attaining import attaining
 from lftj.recursion.elastic import RowsAlone
 from lftj.recursion.iterated_relation import IteratedRelation, iterated_schema
 from lftj.recursion.rule_queries import RuleQueries
@@ -51,7 +53,9 @@ class ViewWriter:
             for name, relation in state.relations.items()
         }
         effort = {name: getattr(state, name) for name in _EFFORT}
-        return {"stratum": relations, "rules": [number_of(each.rule, self._rules) for each in state.rules], "effort": effort}
+        best = {name: [lattice.column, lattice.function] for name, lattice in state.lattices.items()}
+        kept_as = [rule if isinstance(rule, FunctorRule) else attaining(rule, state.lattices) for rule in self._rules]
+        return {"stratum": relations, "rules": [number_of(each.rule, kept_as) for each in state.rules], "effort": effort, "best": best}
 
     def _rule(self, state: RuleState) -> dict[str, Any]:
         trace = None if state.own_trace is None else trace_data(state.own_trace, self._trees)
@@ -94,8 +98,9 @@ class ViewReader:
             )
             for name, orders in data["stratum"].items()
         }
-        queries = (RuleQueries(rule, frozenset(schemas)) for rule in self._normal(data["rules"]))
-        return StratumState(schemas, relations, tuple(queries), **data["effort"])
+        best = {name: Lattice(column, function) for name, (column, function) in data.get("best", {}).items()}
+        queries = (RuleQueries(attaining(rule, best), frozenset(schemas)) for rule in self._normal(data["rules"]))
+        return StratumState(schemas, relations, tuple(queries), lattices=best, **data["effort"])
 
     def _normal(self, numbers: Sequence[int]) -> list[NormalRule]:
         return [rule for rule in (self.rules[number] for number in numbers) if isinstance(rule, NormalRule)]

@@ -8,7 +8,6 @@ import numpy as np
 
 from lftj.join.upkeep import Upkeep
 from lftj.program.normal_form import RelationSchema
-from lftj.storage.database import Database
 from lftj.storage.delta import Columns, Delta
 from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import Order, RelationVersion
@@ -28,7 +27,7 @@ SIGNED = "#signed"
 class Versions(Mapping[str, RelationVersion]):
     """Relations by name, as they are now; with `OLD` behind the name, as they were before the commit; `CHANGE` and `SIGNED` as last set."""
 
-    def __init__(self, old: Database, new: Database, deltas: dict[str, Delta], arena: Arena):
+    def __init__(self, old: Mapping[str, RelationVersion], new: Mapping[str, RelationVersion], deltas: dict[str, Delta], arena: Arena):
         self.old = old
         """All relations as they were before the commit."""
         self._new = new

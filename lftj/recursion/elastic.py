@@ -24,24 +24,18 @@ from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, St
 from lftj.recursion.bootstrap import bootstrap
 from lftj.recursion.candidates import decided_group_by_group
 from lftj.recursion.decomposable import decompose
-from lftj.recursion.effort import CHANGED, ROW_ALONE, STEP, TOUCHED
+from lftj.recursion.effort import ROW_ALONE, STEP
 from lftj.recursion.elastic_bootstrap import elastic_bootstrap
 from lftj.recursion.elastic_update import ElasticUpdate
+from lftj.recursion.forecast import Change, allowance, changes_below, disappointed
 from lftj.recursion.readiness import make_ready
 from lftj.recursion.stratum_state import StratumState
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta
 
-ALWAYS = 4_000_000
-"""What an update may cost in any case (see `effort`): some twenty milliseconds."""
-_RUN_ON = 5  # as many times its share an update may take once it runs: what it took is lost when a bootstrap follows
-_BEYOND = 2  # how much more than it was allowed a given-up update is taken to need
-_NO_LIMIT = 1 << 62
-_MANY = 1000  # changed rows below which no share of a relation is too large
+_MANY = 1000  # rows below which nothing is tried at once
 _USUAL = 0.01  # share of the rows that changes to make ready for are taken to move
 _FEW_STEPS = 8  # kernel steps for a given row of a stratum up to which proofs are counted from the beginning
-_WORTH = 2  # as many times its share a forecast may say, going by a bootstrap alone
-_SEEN_WORTH = 3  # the same, going by earlier updates
 
 
 STRATUM = "#stratum "
@@ -64,7 +58,8 @@ class RowsAlone:
 
 Kept = StratumState | RowsAlone
 _NOTHING = RowsAlone()
-_UNCOUNTABLE = RowsAlone(patience=1 << 20)
+UNCOUNTABLE = RowsAlone(patience=1 << 20)
+"""Of a stratum in which a row has more proofs than can be counted."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +81,8 @@ def stratum_key(relations: Iterable[str]) -> str:
 def follow(stratum: Stratum, schemas: Mapping[str, RelationSchema], kept: Kept | None, versions: Versions, context: Context) -> Followed:
     """Bring a recursive stratum up to date. Raises what evaluation raises; nothing given is changed."""
     rules = [rule for rule in stratum.rules if isinstance(rule, NormalRule)]
+    if isinstance(kept, StratumState) and kept.lattices:
+        kept = None  # it kept the best of each group until now
     if not decided_group_by_group(schemas):
         return _rows_alone(schemas, stratum.rules, versions, context, strategy="choice")
     if not context.keep or not context.fraction or not _countable(stratum):
@@ -100,40 +97,41 @@ def follow(stratum: Stratum, schemas: Mapping[str, RelationSchema], kept: Kept |
             context.allowance = None
     if kept is None:
         return _rows_alone(schemas, stratum.rules, versions, context)
-    change = _changes(stratum, versions)
-    large = change.rows > _MANY and change.share > context.fraction
+    change = changes_below(stratum, versions)
     if isinstance(kept, StratumState):
-        return _updated_or_not(kept, rules, versions, context, change, large)
-    if large or (kept.work and change.effort(kept.steps) > max(ALWAYS, _WORTH * context.fraction * kept.work)):
-        return _rows_alone(schemas, rules, versions, context, RowsAlone(kept.failures, kept.patience))
-    if kept.patience and not math.isinf(context.fraction):
-        return _rows_alone(schemas, rules, versions, context, RowsAlone(kept.failures, kept.patience - 1))
+        return _updated_or_not(kept, rules, versions, context, change)
+    if (later := put_off(kept, change, context)) is not None:
+        return _rows_alone(schemas, rules, versions, context, later)
     return _counted(replace(StratumState.empty(schemas, context.arena), failures=kept.failures), rules, versions, context, "bootstrap")
 
 
-def _updated_or_not(
-    kept: StratumState, rules: list[NormalRule], versions: Versions, context: Context, change: _Change, large: bool
-) -> Followed:
-    share = _NO_LIMIT if math.isinf(context.fraction) else int(context.fraction * kept.work)
-    allowed = max(_WORTH * ALWAYS, _RUN_ON * share)
+def put_off(kept: RowsAlone, change: Change, context: Context) -> RowsAlone | None:
+    """What is kept where no state is built at this change; None where one is."""
+    if change.large(context) or (kept.work and change.hopeless(kept.work, kept.steps, context)):
+        return RowsAlone(kept.failures, kept.patience)
+    return RowsAlone(kept.failures, kept.patience - 1) if kept.patience and not math.isinf(context.fraction) else None
+
+
+def given_up(failures: int) -> RowsAlone:
+    """What is kept after so many updates in a row were given up."""
+    return RowsAlone(failures, (1 << failures) - 1)
+
+
+def _updated_or_not(kept: StratumState, rules: list[NormalRule], versions: Versions, context: Context, change: Change) -> Followed:
     strategy = "forecast"
-    expected = kept.expected(change.rows)
-    least = max(ALWAYS, share)
-    hopeless = change.effort(kept.steps) > _WORTH * least if expected is None else expected > _SEEN_WORTH * least
-    if not large and not hopeless:
+    if (allowed := allowance(kept, change, context)) is not None:
         strategy = "fallback"
         try:
             return _updated(kept, rules, versions, context, allowed, change.rows)
         except AllowanceSpentError:
-            kept = kept.experienced(_BEYOND * allowed, change.rows)
+            kept = disappointed(kept, allowed, change)
         except (ValueRangeError, OverflowError):
             # A row that only an erased and an inserted row make together exists in no version: a bootstrap decides about failures.
             pass
     # Where one large change follows another nothing is counted; one among small ones is counted at once.
     if kept.used:
         return _counted(kept, rules, versions, context, strategy)
-    failures = kept.failures + (strategy == "fallback")
-    return _rows_alone(kept.schemas, rules, versions, context, RowsAlone(failures, (1 << failures) - 1), strategy)
+    return _rows_alone(kept.schemas, rules, versions, context, given_up(kept.failures + (strategy == "fallback")), strategy)
 
 
 def _countable(stratum: Stratum) -> bool:
@@ -151,30 +149,6 @@ def _newly_given(stratum: Stratum, versions: Versions, first: bool) -> int:
     new = rows if first else sum(versions.deltas[name].inserted for name in own if name in versions.deltas)
     others = sum(versions[name].count for name in stratum.reads - {*stratum.relations, *own})
     return rows if rows > max(others, _MANY) and 2 * new > rows else 0
-
-
-@dataclass(frozen=True)
-class _Change:
-    """What changed below a stratum: how many rows, the largest share of a relation that they are, and the sum of these shares."""
-
-    rows: int
-    share: float
-    shares: float
-
-    def effort(self, steps: int) -> float:
-        """What an update will cost, going by a bootstrap of so many steps: rows that change took part in as many of them as other rows."""
-        return CHANGED * self.rows + TOUCHED * steps * self.shares
-
-
-def _changes(stratum: Stratum, versions: Versions) -> _Change:
-    """What changed of what the stratum reads."""
-    changed, share, shares = 0, 0.0, 0.0
-    for name in {*stratum.reads, *map(base_name, stratum.relations)} & versions.deltas.keys():
-        delta, rows = len(versions.deltas[name]), versions[name].count
-        changed += delta
-        share = max(share, delta / max(rows, delta))
-        shares += delta / max(rows, delta)
-    return _Change(changed, share, shares)
 
 
 def _updated(kept: StratumState, rules: list[NormalRule], versions: Versions, context: Context, allowed: int, changed: int) -> Followed:
@@ -196,7 +170,7 @@ def _counted(
     try:
         state = elastic_bootstrap(kept.schemas, kept.queries_of(rules), versions, context)
     except OverflowError:
-        return _rows_alone(kept.schemas, rules, versions, context, _UNCOUNTABLE, strategy)
+        return _rows_alone(kept.schemas, rules, versions, context, UNCOUNTABLE, strategy)
     if ready:
         make_ready(state, rules, versions, context, _USUAL)
     state = replace(state, spent=kept.spent, changes=kept.changes, failures=kept.failures)

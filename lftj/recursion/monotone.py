@@ -5,7 +5,7 @@ value. Rounds are those of `recursion.fixpoint`; what they offer a group is comp
 what is offered, times the logarithm of the relation.
 
 The rows are all there is to know: after insertions alone evaluation goes on from the rows there were, with what the inserted rows offer.
-After anything else it begins from nothing, since what rested on a lost row cannot be told from the rest.
+After anything else what rested on a lost row cannot be told from the rest by them: `monotone_update` keeps more.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ import numpy as np
 from lftj.join.context import Context
 from lftj.join.evaluate import Columns, Relations, chunks, plan_rule
 from lftj.program.monotone import Lattice
-from lftj.program.normal_form import AggregateTerm, NormalRule, PositiveAtom, Ref, RelationSchema
+from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RelationSchema
+from lftj.recursion.attaining import offering
 from lftj.recursion.best_rows import BestRows
 from lftj.recursion.fixpoint import Fixpoint
 from lftj.recursion.variants import delta_name
@@ -38,9 +39,10 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
         relations: Relations,
         context: Context,
     ):
-        self.rules = [_as_rows(rule) for rule in rules]
+        self.rules = [offering(rule) for rule in rules]
         super().__init__(schemas, self.rules, relations, context)
         self._lattices = found
+        self.rounds = 0
         # each relation is read whole, if only to compare what it is offered
         self.totals = {name: RelationVersion.empty(schema, context.arena) for name, schema in schemas.items()}
 
@@ -55,19 +57,26 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
 
     def go_on(self, rows: Relations, inserted: Mapping[str, Columns]) -> None:
         """Begin with the rows of a fixpoint, after which rows were `inserted` below, where they are already, or into the stratum."""
-        self.totals = {name: rows[name] for name in self.schemas}
-        self.rows = {name: self._table(name) for name in self.schemas}
+        self.resume(rows)
         for name in self.schemas:
             for source in inserted.keys() & {name, base_name(name)}:
                 self.rows[name].add_columns(inserted[source])
+        self.offer_inserted(inserted)
+        self._next_round()
+
+    def resume(self, rows: Relations) -> None:
+        """Begin with these rows, to which what is offered then adds."""
+        self.totals = {name: rows[name] for name in self.schemas}
+        self.rows = {name: self._table(name) for name in self.schemas}
+
+    def offer_inserted(self, inserted: Mapping[str, Columns]) -> None:
+        """What the rules offer that read rows `inserted` below."""
         for rule in self.rules:
             for number, atom in enumerate(rule.atoms):
                 if atom.relation in inserted and atom.relation not in self.schemas:
                     changed = PositiveAtom(delta_name(atom.relation), atom.args)
                     one = replace(rule, atoms=(*rule.atoms[:number], changed, *rule.atoms[number + 1 :]))
-                    new = self._loose(self.lower[atom.relation].schema, inserted[atom.relation])
-                    self._offer(one, {**self.lower, **self.totals, changed.relation: new}, self.rows[rule.relation])
-        self._next_round()
+                    self._offer_driven(one, changed.relation, self._loose(self.lower[atom.relation].schema, inserted[atom.relation]))
 
     def finish(self) -> dict[str, RelationVersion]:
         """Rounds until nothing improves. Endless where values improve for ever, but for the limits of the context."""
@@ -85,9 +94,15 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
         for piece in chunks(plan_rule(rule, relations, self.context, needed=needed, count=False), relations, self.context):
             rows.add(*((piece, picks) if head else (np.zeros((1, 1), np.int64), np.zeros(1, np.int64))))
 
+    def _offer_driven(self, rule: NormalRule, driver: str, rows: RelationVersion) -> None:
+        """Add what a rule offers that has an atom more, which reads `rows` by the name `driver`."""
+        if rows.count:
+            self._offer(rule, {**self.lower, **self.totals, driver: rows}, self.rows[rule.relation])
+
     def _next_round(self) -> None:
         """Make what improved the deltas, and bring the totals forward. A round counts as work, however little it finds."""
         self.context.spend(1)
+        self.rounds += 1
         self.older = dict(self.totals)
         for name, schema in self.schemas.items():
             self.deltas[name] = self._loose(schema, self.rows[name].take_fresh())
@@ -95,9 +110,3 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
 
     def _loose(self, schema: RelationSchema, rows: Columns) -> LooseRows:
         return LooseRows(replace(schema, name=delta_name(schema.name), key=None), self.context.arena, rows)
-
-
-def _as_rows(rule: NormalRule) -> NormalRule:
-    """The rule without its aggregate: its head rows are what it offers to the groups."""
-    head = tuple(term.args[0] if isinstance(term, AggregateTerm) else term for term in rule.head)
-    return replace(rule, head=head)

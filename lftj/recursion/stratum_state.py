@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from lftj.program.monotone import Lattice
 from lftj.program.normal_form import NormalRule, RelationSchema
 from lftj.recursion.candidates import Candidates
 from lftj.recursion.iterated_relation import IteratedRelation
@@ -23,6 +24,7 @@ class StratumState:
 
     `candidates`: of relations with a choice domain, with their proofs; of those `relations` have the rows that are accepted.
     `spent` and `changes`: what past updates cost, and the changed rows below that they were for; recent ones weigh more.
+    `lattices`: which relations keep the least or greatest value of each group; then `rules` are those of `attaining`.
     Invariant [Theorem 3.5]: `relations` are what a bootstrap on the same input gives, iteration by iteration and count by count.
     """
 
@@ -36,6 +38,7 @@ class StratumState:
     spent: float = 0.0
     changes: float = 0.0
     candidates: Mapping[str, Candidates] = field(default_factory=dict)
+    lattices: Mapping[str, Lattice] = field(default_factory=dict)
 
     @staticmethod
     def empty(schemas: Mapping[str, RelationSchema], arena: Arena) -> StratumState:

@@ -1,16 +1,21 @@
-"""Random histories over cycles through `min` and `max`: facts, rules that come and go, rollbacks, snapshots; compared after each step."""
+"""Random histories over cycles through `min` and `max`: facts, rules that come and go, rollbacks, snapshots; after each step views, changes
+and the counted states are compared."""
 
 from __future__ import annotations
+
+import math
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+import lftj
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
 from tests.oracle.pair import Pair
 from tests.strategies.histories import Action, AddRule, Change, RemoveRule, Step, TakeSnapshot, Transact
 from tests.strategies.schemas import Spec
 from tests.strategies.terms import Draw
+from tests.unit.recursion.stratum import check
 
 SPECS = (
     Spec("edge", ("int", "int", "int")),
@@ -27,6 +32,7 @@ RULES = [
         best(y, min(d + w)) :- best(x, d), edge(x, y, w).
         best(y, min(d)) :- near(y), best(x, d), edge(y, x, _).
         best(y, min(max(d, e))) :- best(x, d), edge(x, _, y), best(y, e).
+        best(y, min(max(d - 2, 1))) :- best(x, d), edge(y, _, x).
         near(x) :- best(x, d), d < 4.
         near(x) :- edge(x, _, w), w > 3, !own(x, _).
         most(x, max(min(c, w))) :- most(y, c), edge(y, x, w).
@@ -63,9 +69,10 @@ def histories(draw: Draw) -> list[Step]:
     return steps
 
 
-@given(histories())
-def test_oracle_cycles_through_min_and_max(steps: list[Step]):
-    pair = Pair(SPECS)
+@given(histories(), st.sampled_from([0.2, math.inf]))
+def test_oracle_cycles_through_min_and_max(steps: list[Step], elastic: float):
+    pair = Pair(SPECS, lftj.connect(elastic=elastic))
     for step in steps:
         pair.step(step)
+        check(pair.workspace)
     assert pair.workspace.verify() == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from lftj.maintain.versions import Versions
 from lftj.program.normal_form import NormalRule
 from lftj.recursion.elastic_bootstrap import elastic_bootstrap
+from lftj.recursion.monotone_update import prove
 from lftj.recursion.standing import without_proofs
 from lftj.recursion.stratum_state import StratumState
 
@@ -48,8 +50,13 @@ def check(workspace: Any) -> int:
         rules = [rule for stratum in program.strata if set(stratum.relations) == set(state.schemas) for rule in stratum.rules]
         context = engine.context(engine.state.aggregates)
         versions = Versions(database, database, {}, engine.arena)
-        queries = StratumState.empty(state.schemas, engine.arena).queries_of([rule for rule in rules if isinstance(rule, NormalRule)])
-        fresh = elastic_bootstrap(state.schemas, queries, versions, context)
+        empty = replace(StratumState.empty(state.schemas, engine.arena), lattices=state.lattices)
+        normal = [rule for rule in rules if isinstance(rule, NormalRule)]
+        if state.lattices:
+            fresh = prove(empty, normal, {name: database[name] for name in state.schemas}, versions, context)
+            assert fresh is not None
+        else:
+            fresh = elastic_bootstrap(state.schemas, empty.queries_of(normal), versions, context)
         assert rows_of(state) == rows_of(fresh)
         assert candidates_of(state) == candidates_of(fresh)
         for name, relation in state.relations.items():
