@@ -1,12 +1,15 @@
 """How the property tests run: `ci` (the default) is small and repeatable, `deep` is large and random, `quick` random without shrinking.
 
 Choose with the environment variable `HYPOTHESIS_PROFILE`. Compiling a kernel may take seconds, so no example has a deadline.
+
+And how tests share the cores: those of a file stay together, as do those that need Spark, which come first because they take longest.
 """
 
 from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 from tests.spark.session import spark as spark  # whoever needs Spark takes this session: a process has one at a time
@@ -17,3 +20,24 @@ settings.register_profile("ci", max_examples=50, derandomize=True, deadline=None
 settings.register_profile("deep", max_examples=2000, deadline=None, print_blob=True, suppress_health_check=_slow_is_fine)
 settings.register_profile("quick", max_examples=100, deadline=None, database=None, phases=[Phase.explicit, Phase.generate])
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+_MOST_PROCESSES = 4
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """For all tests a process for each core; chosen ones run in this process, where a debugger finds them."""
+    everything = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    return min(len(os.sched_getaffinity(0)), _MOST_PROCESSES) if everything else 0
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Say which tests belong to one process."""
+    if not config.pluginmanager.hasplugin("xdist"):
+        return
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(_group(item)))
+    items.sort(key=lambda item: _group(item) != "spark")
+
+
+def _group(item: pytest.Item) -> str:
+    return "spark" if "spark" in getattr(item, "fixturenames", ()) else str(item.path)

@@ -14,6 +14,8 @@ from bench.recursion import NEEDS_DATA
 from bench.recursion.peers import compare_analysis
 from bench.registry import UnknownBenchmark, run
 
+DIFFERENCES = {"add_rule_ms"}  # of two times, which may come out below 0
+
 
 def test_an_unknown_name_is_answered_with_the_names(tmp_path: Path) -> None:
     with pytest.raises(UnknownBenchmark, match="no benchmark 'speed'; there are storage, triejoin"):
@@ -58,7 +60,7 @@ def test_the_smallest_size_runs_and_fills_every_figure(name: str, tmp_path: Path
     written = json.loads(path.read_text())
     assert written["name"] == name
     assert set(written["figures"]) == set(BARS[name]) - NEEDS_DATA
-    assert all(value > 0 for value in written["figures"].values())
+    assert all(value > 0 or figure in DIFFERENCES for figure, value in written["figures"].items())
 
 
 def test_the_analysis_by_hand_finds_the_same_rows() -> None:
