@@ -3,7 +3,7 @@
 Strings are kept twice: in a Python `dict` (to find a string's code) and as UTF-8 bytes end to end in NumPy arrays (to find a code's
 string, in bulk and in compiled code), with an index of these (to find the codes of a batch). Memory: about 190 bytes plus three times its
 length for a string of a few letters, most of it the `dict` and its `str` objects. Nothing is ever forgotten: the strings of rows that were
-deleted or rolled back stay.
+deleted or rolled back stay. A dictionary may begin with strings that lie in mapped files (`begin`): of these it keeps nothing.
 
 One writer at a time (a lock sees to it); readers take no lock. What a reader holds stays valid while others add strings: the arrays are
 replaced when they grow and are never changed in the part that was handed out.
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import repeat
 from typing import Any
 
@@ -21,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute
 
 from lftj.errors import NullValueError, ValueTypeError
-from lftj.text_index import TextIndex
+from lftj.text_index import Table, TextIndex
 
 pc: Any = pyarrow.compute  # its functions are made at import time, where no type checker sees them
 
@@ -31,6 +32,7 @@ class Dictionary:
 
     def __init__(self) -> None:
         self._codes: dict[str, int] = {}
+        self._first = 0  # the first code whose string is in the `dict`
         self._offsets = np.zeros(1024, dtype=np.int64)
         self._data = np.empty(8192, dtype=np.uint8)
         self._flat = (self._offsets[:1], self._data[:0])
@@ -41,7 +43,20 @@ class Dictionary:
         return len(self._flat[0]) - 1
 
     def __contains__(self, text: object) -> bool:
-        return text in self._codes
+        return isinstance(text, str) and self.lookup(text) is not None
+
+    def begin(self, offsets: np.ndarray, data: np.ndarray, count: int, tables: Sequence[Table]) -> None:
+        """Take the first `count` strings from arrays as those of `flat`, with room behind them for more; the dictionary is empty.
+
+        `tables` find their codes; those that none has are entered. Nothing else is read: O(strings without a table). Only strings that come
+        later are kept in the `dict`.
+        """
+        assert not len(self)
+        with self._lock:
+            self._first, self._offsets, self._data = count, offsets, data
+            self._flat = (offsets[: count + 1], data[: int(offsets[count])])
+            self._index = TextIndex(tables, count)
+            self._index.extend(*self._flat)
 
     # ── strings to codes ──────────────────────────────────────────────────────────────────────────────────────────────
     def encode(self, strings: pa.Array | pa.ChunkedArray | Sequence[str]) -> np.ndarray:
@@ -74,7 +89,11 @@ class Dictionary:
 
     def lookup(self, text: str) -> int | None:
         """The code of a string, or None when it never entered the dictionary. O(1)."""
-        return self._codes.get(text)
+        code = self._codes.get(text)
+        if code is None and self._first:
+            with self._lock, suppress(ValueTypeError):
+                code = int(self._index.find(*self._flat, _one_piece([text]))[0][0])
+        return None if code is None or code < 0 else code
 
     def _encode_distinct(self, distinct: pa.Array) -> np.ndarray:
         texts: list[str] = distinct.to_pylist()
@@ -83,6 +102,9 @@ class Dictionary:
             self._finish()
             codes = np.fromiter(map(known.get, texts, repeat(-1)), dtype=np.int64, count=len(texts))
             new = np.flatnonzero(codes < 0)
+            if len(new) and self._first:
+                codes[new] = self._index.find(*self._flat, distinct.take(pa.array(new)))[0]
+                new = np.flatnonzero(codes < 0)
             if len(new):
                 first = len(self)
                 codes[new] = np.arange(first, first + len(new))
@@ -94,7 +116,7 @@ class Dictionary:
 
     def _finish(self) -> None:
         """Ends what an interrupt (Ctrl-C) left half done: strings whose bytes are published but that cannot be looked up yet."""
-        for code in range(len(self._codes), len(self)):
+        for code in range(self._first + len(self._codes), len(self)):
             self._codes[self.decode_one(code)] = code
 
     # ── codes to strings ──────────────────────────────────────────────────────────────────────────────────────────────

@@ -6,7 +6,6 @@ One thread at a time may change an arena (`lock`); any number may read.
 
 from __future__ import annotations
 
-import ctypes
 import mmap
 import os
 import sys
@@ -18,14 +17,15 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
+from scantree.mapping import reserve, show_file
 from scantree.page_kernels import ARENA_HEADER, NEXT_WORD, WORDS_IN_USE, release
+from scantree.watched_files import Watch
 
 Words = NDArray[np.int64]
 
 _WORD = 8
 WIDE = 1 << 45
 """Bytes of address space in which segments of many processes find their homes free."""
-_MAP_NORESERVE = 0x4000  # Linux; the mmap module does not name it
 _KEPT = 64 << 20
 _OWN_REFERENCES = 2  # an arena's own, and the argument of the call that counts them
 
@@ -41,19 +41,9 @@ def _default_reserve() -> int:
     return max(4 * physical, 64 << 30)
 
 
-def _map(reserve: int) -> mmap.mmap:
-    """An anonymous private mapping of `reserve` bytes, or of the largest half, quarter … of it that the system grants."""
-    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-    if os.uname().sysname == "Linux":
-        flags |= _MAP_NORESERVE
-    while True:
-        try:
-            mapping = mmap.mmap(-1, reserve, flags=flags)
-            break
-        except (OSError, ValueError):
-            if reserve <= 1 << 28:
-                raise
-            reserve //= 2
+def _map(size: int) -> mmap.mmap:
+    """A range for an arena."""
+    mapping = reserve(size)
     if hasattr(mmap, "MADV_HUGEPAGE"):  # Linux: a bulk load takes half the time when the system hands out 2 MiB at once
         with suppress(OSError):
             mapping.madvise(mmap.MADV_HUGEPAGE)
@@ -86,6 +76,8 @@ class Arena:
         self._ceiling = self.memory.size  # what is mapped lies above
         self.mapped: dict[str, tuple[int, int]] = {}
         """By the name of a segment that is mapped: the place of its first word, and how many words there are (`segment`)."""
+        self.watch = Watch()
+        """Checks what is looked at of the files that are mapped."""
         self.taken: list[tuple[int, int]] = []
         """First words and ends of the ranges where segments are mapped, or would be by others."""
         # Trees die at any time, in any thread, even inside a change: their roots wait here until the next change begins.
@@ -138,14 +130,5 @@ class Arena:
 
         All are multiples of a page of the system, but for the end of the file. OSError when the system refuses.
         """
-        address = self.memory.ctypes.data + (place + skipped) * _WORD
-        protection, flags = mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_PRIVATE | _MAP_FIXED
-        if _system_map(address, words * _WORD, protection, flags, file, skipped * _WORD) != address:
-            raise OSError(ctypes.get_errno(), "cannot map a segment")
+        show_file(self.memory.ctypes.data + (place + skipped) * _WORD, file, skipped * _WORD, words * _WORD)
         self.memory[WORDS_IN_USE] += words
-
-
-_MAP_FIXED = 0x10
-_system_map = ctypes.CDLL(None, use_errno=True).mmap
-_system_map.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_longlong]
-_system_map.restype = ctypes.c_void_p

@@ -5,7 +5,8 @@ the change; opening costs as much as what is then read. A segment has a home, a 
 there, its pages name each other rightly as they are. Elsewhere its index pages are settled once: a page in 256 or so.
 
 An address means the same in all segments, so a page may have children in others; whoever stores trees knows which segments they need
-(`Segment`s in a record of the caller's, written after the pages are synced: a version is there when its record is).
+(`Segment`s in a record of the caller's, written after the pages are synced: a version is there when its record is). Beside a segment stand
+the checksums of its blocks (`watched_files`).
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ import numpy as np
 
 from scantree.arena import Arena, Words
 from scantree.page_kernels import STORED
+from scantree.watched_files import BLOCK_BYTES
 
-BLOCK = 2048
-"""Words, no less than a page of any system; what is appended begins at one."""
+BLOCK = BLOCK_BYTES // 8
+"""Words; what is appended begins at a multiple."""
 ROOM = 1 << 27
 """Words that a segment may grow to, if its first append needs no more than a quarter."""
 MAGIC = 0x3153_4547_4150_464C
@@ -36,21 +38,15 @@ class SegmentFullError(Exception):
         self.words = words
 
 
-class SegmentDamagedError(Exception):
-    """A segment is not what its record says."""
-
-
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A file of pages up to some append. `start` and `checksum` tell the last one; `home`, `room` and `words` count words. `reads`: the
-    names of the other segments in which pages of this one have children."""
+    """A file of pages up to some append; `home`, `room` and `words` count words. `reads`: the names of the other segments in which pages of
+    this one have children."""
 
     name: str
     home: int
     room: int
     words: int
-    start: int
-    checksum: int
     reads: tuple[str, ...] = ()
 
     def holds(self, address: int) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,9 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from scantree.arena import Arena, Words
+from scantree.mapping import write_at
 from scantree.page_kernels import STORED
 from scantree.segment import BLOCK, MAGIC, ROOM, Segment, SegmentFullError, find_home, ranges_of
 from scantree.stored_kernels import address_pages, page_words, take_back_addresses, write_pages
+from scantree.watched_files import Sums, sums_of, write_sums
 
 _BUFFER = 1 << 18  # words that are written at a time
 
@@ -27,9 +28,12 @@ class SegmentFile:
         with arena.lock:
             home = find_home(arena, room)
             arena.take(home, room)
-        self._file = os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
-        _write(self._file, np.array([MAGIC, home, room], np.int64).tobytes(), 0)
-        self.segment = Segment(name, home, room, BLOCK, BLOCK, 0)
+        self._path = folder / name
+        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
+        head = np.array([MAGIC, home, room] + [0] * (BLOCK - 3), np.int64).tobytes()
+        write_at(self._file, head, 0)
+        write_sums(self._path, 0, sums_of(head))
+        self.segment = Segment(name, home, room, BLOCK)
 
     def append(self, roots: Sequence[int], others: Iterable[Segment] = ()) -> Segment:
         """Write what these pages reach and no segment has, and sync. Afterwards `address_of` tells where they are.
@@ -56,21 +60,24 @@ class SegmentFile:
         homes, ends = ranges_of(segments)
         read = np.zeros(len(segments), np.int64)
         buffer = np.empty(min(_BUFFER, needed - start) + BLOCK, np.int64)
-        first = done = checksum = 0
+        sums: list[Sums] = []
+        first = done = left = 0
         while first < len(queue):
-            first, words = map(int, write_pages(memory, queue, first, buffer[:-BLOCK], homes, ends, read))
-            if first == len(queue):
-                padded = -(-(done + words) // BLOCK) * BLOCK - done
-                buffer[words:padded] = 0
-                words = padded
-            piece = buffer[:words].data.cast("B")
-            checksum = zlib.crc32(piece, checksum)
-            _write(self._file, piece, start + done)
-            done += words
+            first, words = map(int, write_pages(memory, queue, first, buffer[left:-BLOCK], homes, ends, read))
+            words += left
+            whole = words // BLOCK * BLOCK
+            if first == len(queue) and words > whole:
+                whole += BLOCK
+                buffer[words:whole] = 0
+            piece = buffer[:whole].data.cast("B")
+            sums.append(sums_of(piece))
+            write_at(self._file, piece, 8 * (start + done))
+            done, left = done + whole, max(0, words - whole)
+            buffer[:left] = buffer[whole : whole + left].copy()
         os.fsync(self._file)
+        write_sums(self._path, start // BLOCK, np.concatenate(sums))
         reads = {segment.name for segment, used in zip(segments[1:], read[1:].tolist(), strict=True) if used}
-        reads = tuple(sorted(reads.union(self.segment.reads)))
-        return replace(self.segment, words=start + done, start=start, checksum=checksum, reads=reads)
+        return replace(self.segment, words=start + done, reads=tuple(sorted(reads.union(self.segment.reads))))
 
     def close(self) -> None:
         """Write no more."""
@@ -103,10 +110,3 @@ def _addressed(memory: Words, found: list[int], address: int) -> Words:
         if head < tail:
             queue = np.concatenate([queue, np.empty_like(queue)])
     return queue[:tail]
-
-
-def _write(file: int, content: bytes | memoryview, word: int) -> None:
-    content, place = memoryview(content), word * 8
-    while len(content):
-        written = os.pwrite(file, content, place)
-        content, place = content[written:], place + written

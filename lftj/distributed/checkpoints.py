@@ -20,12 +20,11 @@ from lftj.distributed.host import Host
 from lftj.distributed.manifest import Manifest
 from lftj.distributed.part import PartState
 from lftj.distributed.plan import PartPlan
-from lftj.distributed.stored_files import STATE, RecordName, records, remove_older
+from lftj.distributed.stored_files import STATE, RecordName, records, remove_older, trial
 from lftj.distributed.stored_pages import StoredPages
 from lftj.distributed.stored_part import open_part, read_record, store_part
-from lftj.distributed.stored_strings import StringsDamagedError
 from lftj.distributed.task import PartTask
-from scantree.segment import SegmentDamagedError
+from scantree.watched_files import FileDamagedError
 
 COMMITS = 8
 """Commits in which a part changed, after which it is stored again."""
@@ -34,7 +33,7 @@ ROWS = 1 << 16
 _PAUSE = 0.3  # seconds in which more commits may come before a part is stored
 _LESS_URGENT = 10  # the niceness of the thread
 
-_NOT_TO_BE_HAD = (OSError, MemoryError, LookupError, ValueError, TypeError, SegmentDamagedError, StringsDamagedError)
+_NOT_TO_BE_HAD = (OSError, MemoryError, LookupError, ValueError, TypeError, FileDamagedError)
 
 
 @dataclass(frozen=True)
@@ -70,6 +69,8 @@ class Checkpoints:
     def __init__(self, hosts: list[Host]) -> None:
         """`hosts`: the first for parts that are built here; others come when parts of other dictionaries are opened."""
         self._hosts = hosts
+        self._watch = hosts[0].arena.watch
+        self._trials: list[Path] = []
         self._pages: dict[str, StoredPages] = {}
         self._since: dict[tuple[str, int], _Since] = {}
         self._due: dict[tuple[str, int], _Due] = {}
@@ -142,28 +143,54 @@ class Checkpoints:
     def _store(self, path: str, due: _Due) -> None:
         try:
             store_part(due.name, due.program, due.state, self.pages(path), due.host.strings_below(path))
-        except (OSError, MemoryError):
+        except (OSError, MemoryError, FileDamagedError):
             self._since[path, due.name.part].program = ""  # rows are on disk: nothing is lost
             return
         remove_older(Path(path) / STATE, due.name, due.base)
 
     # ── opening ───────────────────────────────────────────────────────────────────────────────────────────────────────
     def opened(self, path: str, part: int, manifest: Manifest, program: str, plan: PartPlan) -> tuple[PartState, Host] | None:
-        """The part as it was stored last, at a commit from which it can be brought forward; None when it is nowhere."""
+        """The part as it was stored last, at a commit from which it can be brought forward; None when it is nowhere.
+
+        Raises FileDamagedError where a file has to be set aside first.
+        """
         folder = Path(path) / STATE
+        died = (folder / trial(part)).exists()
         for name in records(folder, part):
             if not manifest.has_done(name.version, name.token, part, name.steps):
                 continue
+            found = None
             with suppress(*_NOT_TO_BE_HAD):
-                record = read_record(folder, name, program, manifest.parts)
-                if record is None:
-                    continue
-                host = self._host(path, [(file, strings) for file, strings in record["strings"]])
-                state = open_part(name, record, plan, host, self.pages(path))
-                orders = sum(len(relation.orders()) for relation in state.database.values())
+                found = self._open(path, name, manifest.parts, program, plan)
+            if found is not None:
+                self._try(folder / trial(part), everything=died)
+                orders = sum(len(relation.orders()) for relation in found[0].database.values())
                 self._since[path, part] = _Since(program, name.token, name.version, orders, name.token, manifest.version - name.version)
-                return state, host
+                return found
+        (folder / trial(part)).unlink(missing_ok=True)
         return None
+
+    def _open(self, path: str, name: RecordName, parts: int, program: str, plan: PartPlan) -> tuple[PartState, Host] | None:
+        record = read_record(Path(path) / STATE, name, program, parts)
+        if record is None:
+            return None
+        host = self._host(path, [(file, strings) for file, strings in record["strings"]])
+        return open_part(name, record, plan, host, self.pages(path)), host
+
+    def _try(self, mark: Path, *, everything: bool) -> None:
+        """Check `everything` where a worker died while it had this part open, unchecked: damaged pages may lead anywhere. Else note that
+        this one has."""
+        if everything:
+            self._watch.check(everything=True)
+        if everything or self._watch.files:
+            mark.touch()
+            self._trials.append(mark)
+
+    def check(self) -> None:
+        """Check what was looked at of mapped files. Raises FileDamagedError; then no part of this worker can be relied on."""
+        self._watch.check()
+        while self._trials:
+            self._trials.pop().unlink(missing_ok=True)
 
     def _host(self, path: str, chain: list[tuple[str, int]]) -> Host:
         """One whose dictionary has the strings of a chain."""

@@ -57,7 +57,7 @@ class Host:
     def strings_below(self, path: str) -> StoredStrings:
         """What is on disk of the dictionary below a path."""
         if path not in self.strings:
-            self.strings[path] = StoredStrings(self.dictionary)
+            self.strings[path] = StoredStrings(self.dictionary, self.arena.watch)
         return self.strings[path]
 
     def moved(self, feed: Feed, old: RelationVersion, commit: str, rows: Rows) -> tuple[RelationVersion, Delta]:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from lftj.distributed.manifest import Manifest
+from lftj.distributed.strings_file import files_of
+from scantree.watched_files import SUMS
 
 STATE = "state"
 """The folder of pages, strings and records, below the path."""
@@ -34,6 +38,17 @@ class RecordName:
         return f"part{self.part}"
 
 
+def trial(part: int) -> str:
+    """The name of the file that is there while a worker works with a part of which nothing was checked yet."""
+    return f"{part}.trial"
+
+
+def set_aside(file: Path) -> None:
+    """Have nobody open a damaged file: records that name it are passed over."""
+    with suppress(OSError):
+        os.replace(file, file.with_name(f"damaged-{file.name}"))
+
+
 def records(folder: Path, part: int | None = None) -> list[RecordName]:
     """The records in a folder, of one part or of all, the latest first."""
     pattern = f"*{_RECORD}" if part is None else f"{part}.*{_RECORD}"
@@ -49,7 +64,10 @@ def _named(folder: Path, kept: Iterable[RecordName]) -> set[str]:
             record = json.loads((folder / name.file).read_bytes())
         except (OSError, ValueError):
             continue
-        found |= {name.file, *(segment["name"] for segment in record["segments"]), *(file for file, _ in record["strings"])}
+        segments = {segment["name"] for segment in record["segments"]}
+        found |= (
+            {name.file} | segments | {segment + SUMS for segment in segments} | files_of(folder, [file for file, _ in record["strings"]])
+        )
     return found
 
 

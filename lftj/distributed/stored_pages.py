@@ -58,6 +58,10 @@ class StoredPages:
         own = [segment.words for segment in segments if owner_of(segment.name) == owner]
         return len(own) > _SEGMENTS or sum(own) > _GROWTH * self.full.get(owner, 0) + _FEW_WORDS
 
+    def check(self) -> None:
+        """Check what was looked at of mapped files, before it is relied on. Raises FileDamagedError."""
+        self._arena.watch.check()
+
     def needed(self, addresses: Iterable[int]) -> list[Segment]:
         """The segments in which pages at these addresses are, and all below them."""
         return needed(self._known.values(), addresses)

@@ -22,6 +22,7 @@ from lftj.distributed.host import Host
 from lftj.distributed.part import VERBS, PartState
 from lftj.distributed.plan import PartPlan
 from lftj.distributed.stored_files import RecordName
+from lftj.distributed.stored_format import stored_format
 from lftj.distributed.stored_heads import NotStoredError, Rule, shared_head_of
 from lftj.distributed.stored_pages import StoredPages, segment_data, segment_of
 from lftj.distributed.stored_relations import relation_data, relation_of, statistics_data, statistics_of
@@ -30,17 +31,16 @@ from lftj.distributed.stored_trees import OpenedTrees, StoredTrees
 from lftj.distributed.stored_views import ViewReader, ViewWriter
 from lftj.storage.database import Database
 
-FORMAT = 1
-"""Another number whenever what is kept of views, or how, is another: older records are passed over then."""
 WHOLE = "whole"
 
 
 # ── writing ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 def store_part(name: RecordName, program: str, state: PartState, pages: StoredPages, strings: StoredStrings) -> int:
-    """Write what is new of a part's pages, and its record. The bytes that the record takes. Raises OSError or MemoryError."""
+    """Write what is new of a part's pages, and its record. The bytes that the record takes. Raises OSError, MemoryError or
+    FileDamagedError."""
     trees = StoredTrees()
     record = {
-        "format": FORMAT,
+        "format": stored_format(),
         "program": program,
         "parts": state.parts,
         "relations": _relations(state, trees),
@@ -58,6 +58,7 @@ def store_part(name: RecordName, program: str, state: PartState, pages: StoredPa
             pages.rewrite(owner, owners[owner])
     record["trees"] = trees.written()
     record["segments"] = [segment_data(segment) for segment in pages.needed(data[0] for data in record["trees"])]
+    pages.check()
     record["full"] = {owner: pages.full[owner] for owner in owners}
     return _write(pages.folder, name, record)
 
@@ -95,16 +96,16 @@ def _write(folder: Path, name: RecordName, record: Mapping[str, Any]) -> int:
 
 # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 def read_record(folder: Path, name: RecordName, program: str, parts: int) -> dict[str, Any] | None:
-    """A record of this program and of so many parts, None where it is of others."""
+    """A record of this program and of so many parts, None where it is of others, or of another version of lftj."""
     record = json.loads((folder / name.file).read_bytes())
-    fits = record["format"] == FORMAT and record["program"] == program and record["parts"] == parts
+    fits = record["format"] == stored_format() and record["program"] == program and record["parts"] == parts
     return record if fits else None
 
 
 def open_part(name: RecordName, record: dict[str, Any], plan: PartPlan, host: Host, pages: StoredPages) -> PartState:
     """The part as it was. O(size of the record): pages are read when someone looks at them.
 
-    Raises OSError, MemoryError, LookupError, ValueError or SegmentDamagedError where it cannot be had; then nothing has happened.
+    Raises OSError, MemoryError, LookupError, ValueError or FileDamagedError where it cannot be had; then nothing has happened.
     """
     segments = list(map(segment_of, record["segments"]))
     trees = OpenedTrees(host.arena, record["trees"], pages.opened(segments, [data[0] for data in record["trees"]]))

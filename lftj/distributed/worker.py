@@ -7,6 +7,7 @@ not matter which worker does a task, how often, or what died before.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
@@ -25,12 +26,16 @@ from lftj.distributed.part import Advance, PartState
 from lftj.distributed.plan import NEWS_SUFFIX, Feed, Output, PartPlan, Rounds
 from lftj.distributed.planner import plan_of
 from lftj.distributed.programs import digest
+from lftj.distributed.stored_files import set_aside
 from lftj.distributed.task import Log, PartDone, PartTask
 from lftj.errors import DistributedError, LftjError
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.database import BASE_SUFFIX
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
+from scantree.watched_files import FileDamagedError
+
+_log = logging.getLogger(__name__)
 
 KEPT_PARTS = 64
 """Parts that one worker keeps; those not used for longest go."""
@@ -70,13 +75,27 @@ def forget() -> None:
 
 # ── commits ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 def run_stage(task: PartTask) -> PartDone | Failure:
-    """The task of a commit. What users did wrong comes back as a Failure; everything else is raised, and tried again."""
+    """The task of a commit. What users did wrong comes back as a Failure; everything else is raised, and tried again. Where a stored file
+    turns out to be damaged, it is set aside, and all is done once more by a worker that knows nothing."""
+    try:
+        return _stage(task)
+    except FileDamagedError as damage:
+        _log.warning("%s: what was stored is made anew from rows", damage)
+        set_aside(damage.file)
+        forget()
+        return _stage(task)
+
+
+def _stage(task: PartTask) -> PartDone | Failure:
     started = time.perf_counter()
     run = _Run(task, _worker)
     try:
         done = run.stage()
-    except LftjError as error:
-        return told(error)
+    except Exception as error:
+        _worker.checkpoints.check()  # it may be what came of a damaged file
+        if isinstance(error, LftjError):
+            return told(error)
+        raise
     finally:
         run.tidy()
     done.seconds = time.perf_counter() - started
@@ -108,6 +127,7 @@ class _Run:
         self._tell(self.plan.stages[step.stage].rounds, advance.news)
         if len(task.steps) == 1:
             self._net(advance.net)
+        self.worker.checkpoints.check()
         self._checkpoint(advance)
         return done
 

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import lftj
-from lftj.distributed import checkpoints
+from lftj.distributed import checkpoints, stored_part, worker
 from lftj.distributed.warm import warm
+from scantree import segment_map
 from tests.distributed.inline import InlineExecutor
 
 RULES = {
@@ -127,6 +129,59 @@ def test_a_damaged_file_means_building_from_rows(tmp_path: Path) -> None:
     assert set(workspace["v"]) == expected(RULES["a projection"], edges | set(new))
 
 
+def test_a_byte_flipped_in_an_early_append_is_no_wrong_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoints, "COMMITS", 0)
+    monkeypatch.setattr(segment_map, "_CHECKED", 0)  # pages are checked as those of large parts are: when someone looked at them
+    executor = InlineExecutor(tmp_path, 1)
+    edges = {(x, y) for x in range(300) for y in range(7)}
+    rules = ".decl v(x: number, s: number) v(x, sum(y)) :- e(x, y)."
+    workspace = opened(executor, rules, sorted(edges))
+    for step in range(3):
+        change(workspace, (step, 1000 + step))
+    edges |= {(step, 1000 + step) for step in range(3)}
+    executor.forget()
+    assert change(workspace, (5, 2000))["opened"] == 1
+    edges.add((5, 2000))
+    file = min((tmp_path / "state").glob("part0-*.pages"), key=lambda file: file.stat().st_mtime_ns)  # all records need the first one
+    content = bytearray(file.read_bytes())
+    content[content.index(np.arange(100, 103).tobytes())] ^= 1  # a leaf with groups 100, 101, 102
+    file.write_bytes(content)
+    executor.forget()
+    assert change(workspace, (100, 3000), (101, 3000))["built"] == 1
+    edges |= {(100, 3000), (101, 3000)}
+    assert set(workspace["v"]) == expected(rules, edges)
+    assert len(list((tmp_path / "state").glob("damaged-*"))) == 1
+    executor.forget()
+    assert change(workspace, (102, 3000))["opened"] == 1  # stored again
+    assert set(workspace["v"]) == expected(rules, edges | {(102, 3000)})
+
+
+def test_after_a_worker_that_died_all_is_checked_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(segment_map, "_CHECKED", 0)
+    executor = InlineExecutor(tmp_path, 1)
+    workspace = opened(executor, RULES["a projection"], edges := [(x, x + 1) for x in range(3000)])
+    change(workspace, (1, 5000))
+    trial = tmp_path / "state" / "0.trial"
+    assert not trial.exists()
+    file = max((tmp_path / "state").glob("part0-*.pages"), key=lambda file: file.stat().st_size)
+    content = bytearray(file.read_bytes())
+    content[-20_000] ^= 1
+    file.write_bytes(content)
+    trial.touch()
+    executor.forget()
+    assert change(workspace, new := (2, 5000))["built"] == 1
+    assert not trial.exists()
+    assert set(workspace["v"]) == expected(RULES["a projection"], {*edges, (1, 5000), new})
+
+
+def test_states_of_other_versions_of_the_code_are_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    executor = InlineExecutor(tmp_path, 1)
+    workspace = opened(executor, RULES["a projection"], graph())
+    monkeypatch.setattr(stored_part, "stored_format", lambda: "another")
+    executor.forget()
+    assert change(workspace, (2, 5000))["built"] == 1
+
+
 def test_states_of_commits_that_never_became_true_are_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoints, "COMMITS", 0)
     executor = InlineExecutor(tmp_path, 2)
@@ -188,3 +243,26 @@ def test_a_process_that_is_warm_may_be_forked() -> None:
     before = threading.active_count()
     warm()
     assert threading.active_count() == before
+
+
+def test_a_commit_reads_the_strings_it_names_not_all_that_are_known(tmp_path: Path) -> None:
+    read: list[int] = []
+    for number, rows in enumerate((10_000, 100_000)):
+        executor = InlineExecutor(tmp_path / f"{number}", 1)
+        workspace = lftj.connect(executor=executor)
+        workspace.relation("e", {"x": str, "y": str})
+        workspace.load("e", pa.table({"x": [f"n{x % 100}" for x in range(rows)], "y": [f"a much longer name, {y}" for y in range(rows)]}))
+        workspace.add_rules(".decl v(x: symbol, n: number) v(x, count()) :- e(x, _).")
+        for name in ("before", "after"):
+            executor.forget()
+            with workspace.transaction() as tx:
+                tx.insert("e", [("n7", name), ("new", name)])
+        assert workspace.profile(last=1)["opened"].iloc[0] == 1
+        host = worker._worker.checkpoints._hosts[0]
+        assert len(host.dictionary) > rows
+        assert len(host.dictionary._codes) <= 3
+        read.append(host.arena.watch.read)
+        counts = dict(workspace["v"])
+        assert (counts["n7"], counts["new"], counts["n8"]) == (rows // 100 + 2, 2, rows // 100)
+        workspace.close()
+    assert read[1] < 3 * read[0]

@@ -11,9 +11,10 @@ import pytest
 
 from scantree import Arena, Tree
 from scantree.invariants import check_invariants
-from scantree.segment import Segment, SegmentDamagedError, SegmentFullError, address_of, needed
+from scantree.segment import Segment, SegmentFullError, address_of, needed
 from scantree.segment_file import SegmentFile, forget_stored
 from scantree.segment_map import open_segments
+from scantree.watched_files import FileDamagedError
 
 RESERVE = 1 << 32
 
@@ -113,10 +114,10 @@ def test_a_torn_or_short_file_is_told(tmp_path: Path) -> None:
     path = tmp_path / "one"
     content = path.read_bytes()
     path.write_bytes(content[:-8])
-    with pytest.raises(SegmentDamagedError, match="too short"):
+    with pytest.raises(FileDamagedError, match="too short"):
         open_segments(Arena(RESERVE), tmp_path, [segment], [segment.home])
     path.write_bytes(content[:30_000] + bytes([content[30_000] ^ 1]) + content[30_001:])
-    with pytest.raises(SegmentDamagedError, match="not what was written"):
+    with pytest.raises(FileDamagedError, match="not what was written"):
         open_segments(Arena(RESERVE), tmp_path, [segment], [segment.home])
     path.unlink()
     with pytest.raises(FileNotFoundError):

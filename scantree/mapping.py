@@ -1,0 +1,49 @@
+"""Ranges of address space, and files shown in them."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+
+NORESERVE = 0x4000  # Linux; the mmap module does not name it
+_FIXED = 0x10
+
+
+def reserve(size: int) -> mmap.mmap:
+    """A private range of `size` bytes, or of the largest half, quarter … of it that the system grants. Costs nothing until used."""
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+    if os.uname().sysname == "Linux":
+        flags |= NORESERVE
+    while True:
+        try:
+            return mmap.mmap(-1, size, flags=flags)
+        except (OSError, ValueError):
+            if size <= 1 << 28:
+                raise
+            size //= 2
+
+
+def show_file(address: int, file: int, first: int, size: int) -> None:
+    """Show bytes [first, first + size) of an open file at an address of a reserved range, read when someone looks; writes stay here.
+
+    Address and `first` are multiples of a page of the system. OSError when the system refuses.
+    """
+    protection, flags = mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_PRIVATE | _FIXED
+    if _system_map(address, size, protection, flags, file, first) != address:
+        raise OSError(ctypes.get_errno(), "cannot map a file")
+
+
+def write_at(file: int, content: bytes | memoryview, place: int) -> None:
+    """Write all of this at a place of an open file, a little at a time: what is written at once the system may hold, and later show to who
+    looks at a byte of it, as one."""
+    view = memoryview(content).cast("B")
+    done = 0
+    while done < len(view):
+        done += os.pwrite(file, view[done : done + _AT_ONCE], place + done)
+
+
+_AT_ONCE = 1 << 16
+_system_map = ctypes.CDLL(None, use_errno=True).mmap
+_system_map.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_longlong]
+_system_map.restype = ctypes.c_void_p
