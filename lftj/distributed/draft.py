@@ -91,8 +91,6 @@ class DistributedDraft:
             hint = "pass the text itself: Path(…).read_text(); for one Python expression use add_rule(…)"
             raise ParseError(f"expected rule text, found {type(text).__name__}", code="E103", hint=hint)
         program, added = self.program.add(parse(text, file) if isinstance(text, str) else text)
-        if any(schema.choice for schema in program.stratified.relations.values()):
-            raise unsupported("choice", "choose in a workspace of one process: lftj.connect()")
         handles = [RuleHandle(source, program.rule(source)) for source in added]
         self.program = program
         for name, rows in program.facts.items():

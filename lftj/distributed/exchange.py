@@ -25,8 +25,11 @@ Reading = Callable[[NormalRule, int], int]
 def exchanged(stratum: Stratum, program: StratifiedProgram, reading: Reading) -> tuple[int, dict[str, Placement]] | None:
     """How a recursive stratum is derived in rounds, and what that costs.
 
-    None for one with string functors or with aggregates that do not keep one value per group, which the language has no room for now.
+    None for one with string functors or with aggregates that do not keep one value per group, which the language has no room for now, and
+    for one with choice: what is accepted depends on the iteration in which all candidates are found.
     """
+    if any(program.relations[name].choice for name in stratum.relations):
+        return None
     found = lattices(stratum.rules)
     rules = [rule for rule in stratum.rules if isinstance(rule, NormalRule)]
     if len(rules) < len(stratum.rules) or any(rule.aggregates and rule.relation not in found for rule in rules):

@@ -36,8 +36,10 @@ def leading(rule: NormalRule) -> Iterator[int]:
 
 
 def home_columns(schema: RelationSchema) -> list[int]:
-    """The columns that rows may be cut by: those of the key, so that one part sees all rows of a key, or else all."""
-    return sorted(range(schema.arity) if schema.key is None else schema.key)
+    """The columns that rows may be cut by: those of the key and of every choice domain, so that one part sees all rows that agree on one;
+    else all."""
+    columns = set(range(schema.arity) if schema.key is None else schema.key)
+    return sorted(columns.intersection(*schema.choice))
 
 
 def cut_of(atom: PositiveAtom | NegatedAtom, lead: int | None, home: int | None) -> int:

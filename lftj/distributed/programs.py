@@ -21,6 +21,7 @@ def described(program: Program, views: frozenset[str], shared: Mapping[str, int]
             "columns": [[name, str(type)] for name, type in schema.columns],
             "key": None if schema.key is None else list(schema.key),
             "functional": schema.functional,
+            **({"choice": [list(domain) for domain in schema.choice]} if schema.choice else {}),
             "view": schema.name in views,
         }
         for schema in program.catalog.relations.values()
@@ -34,7 +35,8 @@ def restored(description: Mapping[str, Any]) -> tuple[Program, frozenset[str]]:
     for each in description.get("relations", ()):
         columns = tuple((name, type_of_python(text)) for name, text in each["columns"])
         key = None if each["key"] is None else tuple(each["key"])
-        program = program.declare(RelationSchema(each["name"], columns, key, each["functional"]))
+        choice = tuple(map(tuple, each.get("choice", ())))
+        program = program.declare(RelationSchema(each["name"], columns, key, each["functional"], choice=choice))
     if rules := "\n".join(description.get("rules", ())):
         program = program.add(parse(rules))[0]
     return program, frozenset(each["name"] for each in description.get("relations", ()) if each["view"])

@@ -120,7 +120,7 @@ def open_part(name: RecordName, record: dict[str, Any], plan: PartPlan, host: Ho
     rules = rules_of(plan)
     heads = [shared_head_of(data, rules, relations, host.dictionary, VERBS, trees) for data in record["heads"]]
     reader = ViewReader(relations, rules, plan.local, heads, host.dictionary, trees)
-    views = {view: reader.view(data) for view, data in record["views"].items()}
+    views = {view: reader.view(view, data) for view, data in record["views"].items()}
     return PartState(name.token, plan, name.part, record["parts"], Database(relations), views, statistics_of(record["statistics"]))
 
 

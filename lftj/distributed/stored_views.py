@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lftj.dictionary import Dictionary
-from lftj.distributed.stored_heads import NotStoredError, Rule, number_of, shared_head_data
+from lftj.distributed.stored_heads import Rule, number_of, shared_head_data
+from lftj.distributed.stored_relations import relation_data, relation_of
 from lftj.distributed.stored_traces import trace_data, trace_of
 from lftj.distributed.stored_trees import OpenedTrees, StoredTrees
 from lftj.heads.support_state import SupportState
@@ -20,6 +21,7 @@ from lftj.maintain.shared_head import SharedHead
 from lftj.program.monotone import Lattice
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.recursion.attaining import attaining
+from lftj.recursion.candidates import Candidates
 from lftj.recursion.elastic import RowsAlone
 from lftj.recursion.iterated_relation import IteratedRelation, iterated_schema
 from lftj.recursion.rule_queries import RuleQueries
@@ -40,22 +42,23 @@ class ViewWriter:
         """The state of a view, or of a recursive stratum, as data. Raises NotStoredError."""
         if isinstance(state, RowsAlone):
             return {"alone": [state.failures, state.patience, state.work, state.steps]}
-        if isinstance(state, ChosenState) or (isinstance(state, StratumState) and state.candidates):
-            raise NotStoredError
         if isinstance(state, StratumState):
             return self._stratum(state)
         support = None if state.support is None else self._trees.number(state.support.tree)
-        return {"rules": [self._rule(each) for each in state.rules], "support": support}
+        chosen = {"candidates": relation_data(state.candidates, self._trees)} if isinstance(state, ChosenState) else {}
+        return {"rules": [self._rule(each) for each in state.rules], "support": support, **chosen}
 
     def _stratum(self, state: StratumState) -> dict[str, Any]:
-        relations = {
-            name: [[list(order), self._trees.number(relation.tree(order))] for order in relation.orders()]
-            for name, relation in state.relations.items()
-        }
+        relations = {name: self._orders(relation) for name, relation in state.relations.items()}
+        candidates = {name: [self._orders(kept.rows), self._trees.number(kept.ranking)] for name, kept in state.candidates.items()}
         effort = {name: getattr(state, name) for name in _EFFORT}
         best = {name: [lattice.column, lattice.function] for name, lattice in state.lattices.items()}
         kept_as = [rule if isinstance(rule, FunctorRule) else attaining(rule, state.lattices) for rule in self._rules]
-        return {"stratum": relations, "rules": [number_of(each.rule, kept_as) for each in state.rules], "effort": effort, "best": best}
+        rules = [number_of(each.rule, kept_as) for each in state.rules]
+        return {"stratum": relations, "candidates": candidates, "rules": rules, "effort": effort, "best": best}
+
+    def _orders(self, relation: IteratedRelation) -> list[Any]:
+        return [[list(order), self._trees.number(relation.tree(order))] for order in relation.orders()]
 
     def _rule(self, state: RuleState) -> dict[str, Any]:
         trace = None if state.own_trace is None else trace_data(state.own_trace, self._trees)
@@ -81,26 +84,33 @@ class ViewReader:
     dictionary: Dictionary
     trees: OpenedTrees
 
-    def view(self, data: dict[str, Any]) -> ViewState:
-        """The state again. Raises LookupError or ValueError for what does not fit the program."""
+    def view(self, name: str, data: dict[str, Any]) -> ViewState:
+        """The state of a view or stratum again. Raises LookupError or ValueError for what does not fit the program."""
         if "alone" in data:
             return RowsAlone(*data["alone"])
         if "stratum" in data:
             return self._stratum(data)
         support = None if data["support"] is None else SupportState(self.trees[data["support"]])
-        return RelationState(tuple(map(self._rule, data["rules"])), support)
+        rules = tuple(map(self._rule, data["rules"]))
+        if "candidates" not in data:
+            return RelationState(rules, support)
+        candidates = relation_of(data["candidates"], replace(self.schemas[name], choice=()), self.trees)
+        return ChosenState(rules, support, candidates)
 
     def _stratum(self, data: dict[str, Any]) -> StratumState:
         schemas = {name: self.schemas[name] for name in data["stratum"]}
-        relations = {
-            name: IteratedRelation(
-                iterated_schema(schemas[name]), self.trees.arena, {tuple(order): self.trees[number] for order, number in orders}
-            )
-            for name, orders in data["stratum"].items()
+        relations = {name: self._iterated(schemas[name], orders) for name, orders in data["stratum"].items()}
+        candidates = {
+            name: Candidates(self._iterated(schemas[name], orders), self.trees[ranking])
+            for name, (orders, ranking) in data["candidates"].items()
         }
-        best = {name: Lattice(column, function) for name, (column, function) in data.get("best", {}).items()}
+        best = {name: Lattice(column, function) for name, (column, function) in data["best"].items()}
         queries = (RuleQueries(attaining(rule, best), frozenset(schemas)) for rule in self._normal(data["rules"]))
-        return StratumState(schemas, relations, tuple(queries), lattices=best, **data["effort"])
+        return StratumState(schemas, relations, tuple(queries), lattices=best, **data["effort"], candidates=candidates)
+
+    def _iterated(self, schema: RelationSchema, orders: Sequence[Any]) -> IteratedRelation:
+        trees = {tuple(order): self.trees[number] for order, number in orders}
+        return IteratedRelation(iterated_schema(schema), self.trees.arena, trees)
 
     def _normal(self, numbers: Sequence[int]) -> list[NormalRule]:
         return [rule for rule in (self.rules[number] for number in numbers) if isinstance(rule, NormalRule)]

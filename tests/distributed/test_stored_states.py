@@ -25,6 +25,10 @@ RULES = {
     "negation": ".decl v(x: number, y: number) v(x, y) :- e(x, y), !e(y, x).",
     "recursion": ".decl v(x: number, y: number) v(x, y) :- e(x, y). v(x, z) :- v(x, y), e(y, z).",
     "rounds": ".decl v(x: number, y: number) v(x, y) :- e(x, y). v(x, z) :- v(x, y), v(y, z).",
+    "a choice": ".decl v(x: number, y: number) choice-domain y v(x, y) :- e(x, z), e(z, y).",
+    "choices": ".decl v(x: number, y: number) choice-domain x, y v(x, y) :- e(x, y).",
+    "a choice in a cycle": ".decl v(r: number, x: number, y: number) choice-domain (r, y) "
+    "v(r, r, r) :- e(r, _), r < 9. v(r, x, y) :- v(r, _, x), e(x, y).",
     "two rules": ".decl v(x: number, y: number) .decl u(x: number, n: number) "
     "v(x, y) :- e(x, y). v(y, x) :- e(x, y), e(y, _). u(x, count()) :- v(x, _).",
 }
