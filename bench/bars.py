@@ -36,6 +36,7 @@ BARS: dict[str, dict[str, Bar]] = {
         "rmat1k_edit_ms": Bar("at most", 20, unit="ms"),
         "chain_us_per_round": Bar("at most", None, "inform", unit="µs"),
         "choice_edit": Bar("at most", None, "inform"),
+        "shortest_edit": Bar("at most", None, "inform"),
         "add_rule_ms": Bar("at most", 20, unit="ms"),
         "lubm_add": Bar("at most", 1 / 8),
         "lubm_remove": Bar("at most", 1 / 8),

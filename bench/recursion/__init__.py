@@ -13,6 +13,7 @@ PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("edits", ("rmat1k_edit_ms",)),
     ("chain", ("chain_us_per_round",)),
     ("chosen", ("choice_edit",)),
+    ("shortest", ("shortest_edit",)),
     ("rules", ("add_rule_ms",)),
     ("lubm", ("lubm_add", "lubm_remove")),
     ("state", ("state_ratio",)),
