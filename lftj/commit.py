@@ -13,8 +13,9 @@ from lftj.errors import DeclarationError
 from lftj.heads.user import UserAggregate
 from lftj.join.context import Context
 from lftj.keys import check_key
-from lftj.maintain.refresh import Refreshed, refresh, still_serving
+from lftj.maintain.refresh import Refreshed, refresh
 from lftj.maintain.rule_work import RuleWork
+from lftj.maintain.view_states import still_serving
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.staging import Staging
@@ -71,7 +72,7 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
     changed = frozenset(name for name in proposal.changed_rules if _derived(proposal.program, name))
     heads = before.heads
     if proposal.program is not before.program:
-        heads = still_serving(heads, proposal.program.stratified)
+        heads = still_serving(heads, before.program.stratified, proposal.program.stratified, proposal.changed_rules)
     refreshed = Refreshed(draft.finished(), {}, heads)
     if draft.deltas or changed:
         stratified = proposal.program.stratified
@@ -94,8 +95,9 @@ def _reshape(draft: _Draft, old: Program, proposal: Proposal, context: Context) 
     """Relations that the new program adds or no longer has, and the base rows of relations that gain or lose their rules."""
     new = proposal.program
     schemas = new.stratified.relations
-    for name, schema in schemas.items():
-        if name not in draft.database:
+    for name in (*new.catalog.since(old.catalog), *sorted(proposal.changed_rules)):
+        if name in schemas and name not in draft.database:
+            schema = schemas[name]
             draft.updates[name] = RelationVersion.empty(schema, context.arena)
             if schema.choice and not schema.hidden:
                 _move_base_rows(draft, schema, derived=True)

@@ -19,7 +19,6 @@ from lftj.heads.user import UserAggregate
 from lftj.join.context import Bitmap, Context
 from lftj.join.statistics import Statistics
 from lftj.limits import LimitStack
-from lftj.maintain.rule_state import traced_bytes
 from lftj.maintain.rule_work import RuleWork
 from lftj.maintain.trace_choice import TraceOverride
 from lftj.program.normal_form import RelationSchema
@@ -95,7 +94,7 @@ class Engine:
         )
 
     def _traced(self) -> int:
-        return traced_bytes(self.state.heads.values())
+        return self.state.heads.traced
 
     def commit(self, proposal: Proposal) -> Outcome:
         """Carry a proposal out, publish it and queue its change sets. With the writer lock held."""

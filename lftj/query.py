@@ -15,6 +15,7 @@ from lftj.program.check import check
 from lftj.program.normal_form import RelationSchema, RuleVariable, StratifiedProgram
 from lftj.program.program import Program
 from lftj.program.scope import direct_names
+from lftj.program.stratification import Stratification
 from lftj.result import Result
 from lftj.state import State
 from lftj.storage.relation import RelationVersion
@@ -40,12 +41,13 @@ def answer(engine: Engine, state: State, question: object) -> Result:
     body = question_body(question)
     program, schema = _asked(state.program, body)
     stratified = program.stratified
-    own = tuple(stratum for stratum in stratified.strata if stratum.relations[0] not in state.database)
+    rules = program.sources[program.next_source - 1].normal.rules
+    own = stratified.order.strata_of(rule.relation for rule in rules)
     fresh = {name: stratified.relations[name] for stratum in own for name in stratum.relations}
     context = engine.context(state.aggregates)
     context.keep = False
     database = state.database.replace({name: RelationVersion.empty(schema, engine.arena) for name, schema in fresh.items()})
-    asked = StratifiedProgram(stratified.relations, own)
+    asked = StratifiedProgram(stratified.relations, Stratification.of(own))
     database = refresh(asked, database, database, {}, {}, context, changed_rules=frozenset(fresh)).database
     rows = database[schema.name]
     return Result(schema.columns, rows.columns, rows.count, engine.dictionary, version=state.version, name="answers")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from lftj.errors import UnknownNameError
 from lftj.heads.user import UserAggregate
-from lftj.maintain.refresh import ViewState
+from lftj.maintain.view_states import ViewStates
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.storage.database import Database, base_name
@@ -37,7 +37,7 @@ class State:
     database: Database
     views: frozenset[str] = field(default_factory=frozenset)
     aggregates: Mapping[str, UserAggregate] = field(default_factory=dict)
-    heads: Mapping[str, ViewState] = field(default_factory=dict)
+    heads: ViewStates = field(default_factory=ViewStates)
 
     @property
     def version(self) -> int:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lftj.maintain.refresh import ViewState, refresh
+from lftj.maintain.refresh import refresh
 from lftj.maintain.rule_state import RelationState
+from lftj.maintain.view_states import ViewState
 from lftj.program.normal_form import RelationSchema
 from lftj.result import Result
 from lftj.state import State

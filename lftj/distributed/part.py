@@ -17,10 +17,11 @@ from lftj.distributed.steps import Move, Step
 from lftj.join.context import Bitmap, Context
 from lftj.join.statistics import Statistics
 from lftj.keys import check_key
-from lftj.maintain.refresh import ViewState, check_functional, refresh
-from lftj.maintain.rule_state import traced_bytes
+from lftj.maintain.refresh import check_functional, refresh
 from lftj.maintain.rule_work import RuleWork
+from lftj.maintain.view_states import ViewState, ViewStates
 from lftj.program.normal_form import StratifiedProgram, Stratum
+from lftj.program.stratification import Stratification
 from lftj.storage.database import BASE_SUFFIX, Database
 from lftj.storage.delta import Columns, Delta
 from lftj.storage.relation import RelationVersion
@@ -116,7 +117,7 @@ class Advance:
     def _refresh(self, strata: tuple[Stratum, ...], host: Host) -> None:
         plan, context = self.before.plan, _context(self.now, host)
         new = frozenset[str]() if self.before.token else frozenset(name for stratum in strata for name in stratum.relations)
-        program = StratifiedProgram(dict(plan.local), strata)
+        program = StratifiedProgram(dict(plan.local), Stratification.of(strata))
         done = refresh(program, self.before.database, self.now.database, self.deltas, self.now.heads, context, changed_rules=new)
         self.deltas |= done.deltas
         self.works += done.works
@@ -191,7 +192,7 @@ class Advance:
 
 
 def _context(state: PartState, host: Host) -> Context:
-    traced = traced_bytes(state.heads.values())
+    traced = ViewStates.of(state.heads).traced
     return Context(
         host.arena,
         host.dictionary,

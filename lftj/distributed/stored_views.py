@@ -15,9 +15,9 @@ from lftj.heads.support_state import SupportState
 from lftj.join.evaluate import Relations
 from lftj.maintain.body import Body
 from lftj.maintain.chosen_state import ChosenState
-from lftj.maintain.refresh import ViewState
 from lftj.maintain.rule_state import RelationState, RuleState
 from lftj.maintain.shared_head import SharedHead
+from lftj.maintain.view_states import ViewState
 from lftj.program.monotone import Lattice
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.recursion.attaining import attaining

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lftj.maintain.refresh import ViewState
 from lftj.maintain.rule_state import RelationState, RuleState
 from lftj.maintain.shared_head import SharedHead
 from lftj.maintain.trace_state import TraceState
+from lftj.maintain.view_states import ViewState
 from lftj.program.normal_form import FunctorRule, NormalRule
 from lftj.recursion.stratum_state import StratumState
 from lftj.state import State
@@ -22,7 +22,8 @@ def upkeep_lines(rule: NormalRule | FunctorRule, state: State) -> Iterator[str]:
     kept = state.heads.get(rule.relation)
     found = next((each for each in kept.rules if each.rule is rule), None) if isinstance(kept, RelationState) else None
     if found is None:
-        if any(stratum.recursive and rule.relation in stratum.relations for stratum in state.program.stratified.strata):
+        stratum = state.program.order.stratum_of(rule.relation)
+        if stratum is not None and stratum.recursive:
             yield "    kept up to date with its recursive stratum"
         return
     if found.body is not None and found.body.extremes is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -20,6 +20,7 @@ from lftj.maintain.shared_head import Member, SharedBody, SharedHead
 from lftj.maintain.trace_choice import choose_trace
 from lftj.maintain.trace_state import trace_from_nothing
 from lftj.maintain.versions import Versions
+from lftj.maintain.view_states import ViewState, ViewStates, rules_of
 from lftj.program.normal_form import FunctorRule, NormalRule, StratifiedProgram
 from lftj.storage.delta import Delta
 
@@ -44,16 +45,21 @@ class _Done:
 
 
 class CommitHeads:
-    """The shared heads of a program's rules, on their way through one commit. `states` are those of before, replaced as it goes on."""
+    """The shared heads of a program's rules, on their way through one commit. `states` are those of before.
 
-    def __init__(self, program: StratifiedProgram, states: Mapping[str, object], versions: Versions, context: Context):
+    `changed_rules`: the relations among whose rules are some that share no head yet.
+    """
+
+    def __init__(
+        self, program: StratifiedProgram, states: ViewStates, versions: Versions, context: Context, changed_rules: Collection[str] = ()
+    ):
         self._program = program
         self._states = states
+        self._changed_rules = changed_rules
         self._versions = versions
         self._context = context
         self._done: dict[str, _Done] = {}
         self._dear: set[str] = set()
-        self._before: dict[str, SharedHead] | None = None
 
     def done(self, state: RuleState) -> bool:
         """Whether the body of a rule was followed or evaluated already, so that the rule costs nothing more."""
@@ -82,7 +88,7 @@ class CommitHeads:
         member = self._as_member(rule)
         assert member is not None
         key = member.head.key
-        before = self._head_before(key) if key not in self._done else None
+        before = self._head_before(member.head.body, key) if key not in self._done else None
         if key not in self._done and (before is None or not (follow and self._follow(before, work))):
             self._done[key] = self._evaluated(self._members(member, before), before, work, traced=traced)
         done = self._done[key]
@@ -92,13 +98,16 @@ class CommitHeads:
         assert known is not None
         return done.head.aggregate.rows(done.head.shared.columns(known)), RuleState.sharing(rule, done.head)
 
-    def late(self) -> dict[str, RelationState]:
-        """Relations whose rules were done with before others joined their heads: their states with these as they are now."""
+    def late(self, changed: Mapping[str, ViewState]) -> dict[str, RelationState]:
+        """Relations whose rules were done with before others joined their heads: their states with these as they are now.
+
+        `changed`: the states that are new.
+        """
         found: dict[str, RelationState] = {}
         for done in self._done.values():
             for member in done.head.shared.members if done.joined else ():
                 name = member.rule.relation
-                state = found.get(name, self._states.get(name))
+                state = found.get(name) or changed.get(name, self._states.get(name))
                 if isinstance(state, RelationState):
                     found[name] = state.with_head(member.rule, done.head)
         return found
@@ -124,9 +133,7 @@ class CommitHeads:
             return None
         relation, key = place
         if key not in self._done and key not in self._dear:
-            state = self._states.get(relation)
-            heads = [rule.head for rule in state.rules if rule.head is not None] if isinstance(state, RelationState) else []
-            self._try(next((each for each in heads if each.shared.key == key), None), work)
+            self._try(self._head_of(relation, key), work)
         done = self._done.get(key)
         if done is None or done.changed is None or done.head.trace is not None:
             return None
@@ -137,9 +144,9 @@ class CommitHeads:
         """The relation and the key of the head over the same body that tells most, if it tells all that this one needs."""
         if shared.finer is None or shared.finer[0] is not self._program.strata:
             needed, found = set(shared.texts()), (0, "", "")
-            for name, head in self._heads():
+            for name, head in self._heads(shared.same_body):
                 texts = set(head.shared.texts())
-                if head.shared.same_body == shared.same_body and head.shared.key != shared.key and needed <= texts:
+                if head.shared.key != shared.key and needed <= texts:
                     found = max(found, (len(texts), name, head.shared.key))
             shared.finer = self._program.strata, found[1], found[2]
         _, name, key = shared.finer
@@ -198,20 +205,23 @@ class CommitHeads:
         done.joined = True
         done.head = head.refitted(shared) or self._evaluated(members, head, work, traced=head.trace is not None).head
 
-    def _head_before(self, key: str) -> SharedHead | None:
-        """The head of this key that rules of the program had before the commit."""
-        if self._before is None:
-            self._before = {head.shared.key: head for _, head in self._heads()}
-        return self._before.get(key)
+    def _head_before(self, body: str, key: str) -> SharedHead | None:
+        """The head of this key, over this body, that rules of the program had before the commit."""
+        return next((head for _, head in self._heads(body, key)), None)
 
-    def _heads(self) -> Iterator[tuple[str, SharedHead]]:
-        """The heads of the program's relations."""
-        for stratum in self._program.strata:
-            for name in stratum.relations:
-                state = self._states.get(name)
-                for rule in state.rules if isinstance(state, RelationState) else ():
-                    if rule.head is not None:
-                        yield name, rule.head
+    def _heads(self, body: str, key: str | None = None) -> Iterator[tuple[str, SharedHead]]:
+        """The heads over a body, or one of them, that relations of the program had before the commit."""
+        known = self._states.sharing(body)
+        for each in known if key is None else known.keys() & {key}:
+            for name in sorted(known[each]):
+                head = self._head_of(name, each) if name in self._program.order.place else None
+                if head is not None:
+                    yield name, head
+
+    def _head_of(self, relation: str, key: str) -> SharedHead | None:
+        """The head of this key that rules of a relation had before the commit."""
+        heads = (rule.head for rule in rules_of(self._states.get(relation)))
+        return next((head for head in heads if head is not None and head.shared.key == key), None)
 
     def _members(self, member: Member, head: SharedHead | None) -> list[Member]:
         """The members of a head, and rules of the program that can share it but do not yet."""
@@ -223,9 +233,9 @@ class CommitHeads:
 
     @cached_property
     def _sharers(self) -> dict[str, list[Member]]:
-        """The rules of the program that can share a head, by its key. O(rules), once a commit: most are known from earlier ones."""
+        """The rules of the program that can share a head and may not do so yet, by its key. O(rules of relations whose rules changed)."""
         found: dict[str, list[Member]] = {}
-        for stratum in self._program.strata:
+        for stratum in self._program.order.strata_of(self._changed_rules):
             for rule in stratum.rules if not stratum.recursive else ():
                 member = self._as_member(rule)
                 if member is not None and not self._program.relations[rule.relation].choice:

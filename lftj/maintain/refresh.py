@@ -9,21 +9,24 @@ strategies of its own (`recursion.elastic`).
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lftj.errors import ValueRangeError
 from lftj.heads.function import check_function_delta
 from lftj.join.context import AllowanceSpentError, Context
 from lftj.join.evaluate import Columns
+from lftj.maintain.affected import Affected
 from lftj.maintain.chosen_state import ChosenState, change_of_choice, one_domain
 from lftj.maintain.commit_heads import CommitHeads
 from lftj.maintain.establish import establish
 from lftj.maintain.full import derive
-from lftj.maintain.rule_state import RelationState, without_strangers
+from lftj.maintain.rule_state import RelationState
 from lftj.maintain.rule_work import RuleWork
+from lftj.maintain.shared_head import SharedHead
 from lftj.maintain.update import ForecastError, update
 from lftj.maintain.versions import Versions
+from lftj.maintain.view_states import ViewState, ViewStates, rules_of, without_strangers
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, StratifiedProgram, Stratum
 from lftj.recursion.choice import choose
 from lftj.recursion.elastic import Followed, Kept, RowsAlone, follow, stratum_key
@@ -43,17 +46,13 @@ _SOON = 60_000  # and so many while they are less than `_SHARE` of a full evalua
 _SHARE = 0.7
 
 
-ViewState = RelationState | Kept
-"""What a relation, or a recursive stratum, is maintained with."""
-
-
 @dataclass(frozen=True)
 class Refreshed:
     """The database with every affected view new, the net change of each that changed (hidden ones included), their states and the work."""
 
     database: Database
     deltas: dict[str, Delta]
-    states: Mapping[str, ViewState]
+    states: ViewStates
     works: list[RuleWork] = field(default_factory=list)
 
 
@@ -72,62 +71,43 @@ def refresh(
     `new` already holds the new base rows, `deltas` their net changes from `old`; `changed_rules` names relations that won or lost a rule.
     Views that depend on none of these do no work. Raises KeyViolationError, ValueRangeError or LimitError; nothing given is changed.
     """
-    kept = dict(states)
+    before = ViewStates.of(states)
     versions = Versions(old, new, {name: delta for name, delta in deltas.items() if len(delta)}, context.arena)
     context.upkeep = versions.upkeep(context.kept_orders)
-    refresher = _Refresher(program, versions, kept, context, changed_rules)
-    for stratum in program.strata:
-        if _affected(stratum, refresher.versions.deltas, changed_rules):
-            refresher.stratum(stratum)
-    kept.update(refresher.heads.late())
-    if _rules_went(changed_rules, states, kept):
-        kept.update(without_strangers({name: state for name, state in kept.items() if isinstance(state, RelationState)}))
-    return Refreshed(new.replace(refresher.versions.updates), refresher.found, kept, refresher.works)
-
-
-def still_serving(states: Mapping[str, ViewState], program: StratifiedProgram) -> dict[str, ViewState]:
-    """The states that are of use under a new program: a relation may have become base, or part of a cycle."""
-    plain = {name for stratum in program.strata if not stratum.recursive for name in stratum.relations}
-    recursive = {stratum_key(stratum.relations) for stratum in program.strata if stratum.recursive}
-    found = {name: state for name, state in states.items() if name in (plain if isinstance(state, RelationState) else recursive)}
-    if len(found) == len(states):
-        return found
-    return found | without_strangers({name: state for name, state in found.items() if isinstance(state, RelationState)})
-
-
-def _rules_went(names: Iterable[str], before: Mapping[str, ViewState], after: Mapping[str, ViewState]) -> bool:
-    """Whether a rule of these relations that others may share a head with is no longer there. O(rules of these relations)."""
-    for name in names:
-        was, is_now = before.get(name), after.get(name)
-        left = {id(rule.rule) for rule in is_now.rules} if isinstance(is_now, RelationState) else set()
-        if isinstance(was, RelationState) and any(rule.head is not None and id(rule.rule) not in left for rule in was.rules):
-            return True
-    return False
-
-
-def _affected(stratum: Stratum, changed: Mapping[str, Delta], changed_rules: frozenset[str]) -> bool:
-    if not stratum.reads.isdisjoint(changed):
-        return True
-    return any(name in changed_rules or name in changed or base_name(name) in changed for name in stratum.relations)
+    refresher = _Refresher(program, versions, before, context, changed_rules)
+    affected = Affected(program.order)
+    affected.rules_changed(changed_rules)
+    affected.rows_changed(versions.deltas)
+    for stratum in affected:
+        affected.rows_changed(refresher.stratum(stratum))
+    return Refreshed(new.replace(versions.updates), refresher.found, refresher.states(), refresher.works)
 
 
 class _Refresher:
-    """One commit's way through the strata. `states` are replaced as relations are done."""
+    """One commit's way through the strata. `changed` are states that are new."""
 
-    def __init__(
-        self, program: StratifiedProgram, versions: Versions, states: dict[str, ViewState], context: Context, changed: frozenset[str]
-    ):
+    def __init__(self, program: StratifiedProgram, versions: Versions, before: ViewStates, context: Context, changed_rules: frozenset[str]):
         self.program = program
-        self.changed_rules = changed
+        self.changed_rules = changed_rules
         self.versions = versions
-        self.states = states
+        self.before = before
+        self.changed: dict[str, ViewState] = {}
         self.context = context
         self.found: dict[str, Delta] = {}
         self.works: list[RuleWork] = []
-        self.heads = CommitHeads(program, states, versions, context)
+        self.heads = CommitHeads(program, before, versions, context, changed_rules)
 
-    def stratum(self, stratum: Stratum) -> None:
-        """Bring the relations of one stratum up to date."""
+    def states(self) -> ViewStates:
+        """The states after it all: with the last version of what rules share, without those that went."""
+        states = self.before.replaced(self.changed | self.heads.late(self.changed))
+        went: list[SharedHead] = []
+        for name in self.changed_rules:
+            left = {id(rule.rule) for rule in rules_of(states.get(name))}
+            went += [rule.head for rule in rules_of(self.before.get(name)) if rule.head is not None and id(rule.rule) not in left]
+        return states.replaced(without_strangers(states, went, self.changed_rules)) if went else states
+
+    def stratum(self, stratum: Stratum) -> list[str]:
+        """Bring the relations of one stratum up to date. Gives those whose rows changed."""
         if self.context.progress is not None:
             shown = ", ".join(name for name in stratum.relations if "#" not in name) or stratum.relations[0]
             self.context.report(f"evaluating {shown}")
@@ -142,10 +122,11 @@ class _Refresher:
             self.versions.update(name, version, delta)
             if len(delta):
                 self.found[name] = delta
+        return [name for name, delta in changes.items() if len(delta)]
 
     def _known_trees(self, stratum: Stratum, name: str, delta: Delta) -> Mapping[Order, Tree]:
         """Trees that a state keeps of a view's rows with their counts: one set of pages serves both."""
-        kept = self.states.get(stratum_key(stratum.relations) if stratum.recursive else name)
+        kept = self.changed.get(stratum_key(stratum.relations) if stratum.recursive else name)
         if isinstance(kept, StratumState):
             return kept.relations[name].plain_trees()
         if not len(delta) or not isinstance(kept, RelationState) or isinstance(kept, ChosenState) or kept.support is None:
@@ -157,12 +138,12 @@ class _Refresher:
         started, before, divided = time.perf_counter(), self.context.work, len(self.context.divided)
         schemas = {name: self.program.relations[name] for name in stratum.relations}
         key = stratum_key(stratum.relations)
-        kept = self.states.get(key)
+        kept = self.before.get(key)
         assert not isinstance(kept, RelationState)
         same = self.changed_rules.isdisjoint(stratum.relations)
         followed = follow_monotone(stratum, schemas, kept, self.versions, self.context, same_rules=same)
         followed = followed or self._parts(stratum, schemas, kept) or follow(stratum, schemas, kept, self.versions, self.context)
-        self.states[key] = followed.kept
+        self.changed[key] = followed.kept
         work = RuleWork(", ".join(stratum.relations), "", followed.strategy, followed.changed, steps=self.context.work - before)
         work.assignments = followed.assignments
         work.divided(self.context.divided[divided:])
@@ -186,7 +167,7 @@ class _Refresher:
             return self._chosen(schema, rules)
         if not self.context.keep:
             return self._derived(schema, rules)
-        state = self.states.get(schema.name)
+        state = self.before.get(schema.name)
         assert state is None or isinstance(state, RelationState)
         if isinstance(state, ChosenState) != bool(schema.choice):
             state = None
@@ -203,11 +184,11 @@ class _Refresher:
                 strategy = "forecast"
             else:
                 self.works += works
-                self.states[schema.name] = after
+                self.changed[schema.name] = after
                 return self._chosen_again(schema, state, after, delta) if isinstance(state, ChosenState) else delta
         spent = self.context.work - before
         rows, after, works = establish(schema, rules, self.versions, self.context, self.heads, strategy, state)
-        self.states[schema.name] = ChosenState.of(schema, rows, after, self.context.arena) if schema.choice else after
+        self.changed[schema.name] = ChosenState.of(schema, rows, after, self.context.arena) if schema.choice else after
         rows = choose(schema, rows, self.context.dictionary) if schema.choice else rows
         if works:
             works[0].steps += spent
@@ -225,7 +206,7 @@ class _Refresher:
 
     def _chosen_again(self, schema: RelationSchema, before: ChosenState, state: RelationState, delta: Delta) -> Delta:
         """A relation with one choice domain, after a change of its candidates: the change of those that are chosen."""
-        self.states[schema.name] = kept = before.after(state, delta)
+        self.changed[schema.name] = kept = before.after(state, delta)
         return (
             change_of_choice(schema, self.versions[schema.name], kept.candidates, delta, self.context.dictionary) if len(delta) else delta
         )

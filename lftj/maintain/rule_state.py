@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from lftj.heads.aggregate_state import AggregateState
@@ -66,24 +65,3 @@ class RelationState:
             return self
         rules = [RuleState.sharing(rule, head) if state.rule is rule else state for state in self.rules]
         return replace(self, rules=tuple(rules))
-
-
-def traced_bytes(states: Iterable[object]) -> int:
-    """Bytes of all sensitivity indices of these states, each counted once."""
-    rules = [rule for state in states if isinstance(state, RelationState) for rule in state.rules]
-    return sum({id(rule.trace): rule.trace.bytes for rule in rules if rule.trace is not None}.values())
-
-
-def without_strangers(states: Mapping[str, RelationState]) -> dict[str, RelationState]:
-    """Those of the states whose heads have members that are not among their rules, with these gone from them."""
-    sharing = {id(rule.rule): rule for state in states.values() for rule in state.rules if rule.head is not None}
-    heads = {id(rule.head): rule.head for rule in sharing.values() if rule.head is not None}
-    changed: dict[str, RelationState] = {}
-    for head in heads.values():
-        if all(id(member.rule) in sharing for member in head.shared.members):
-            continue
-        left = head.without(sharing.keys())
-        for member in left.shared.members:
-            name = member.rule.relation
-            changed[name] = changed.get(name, states[name]).with_head(member.rule, left)
-    return changed

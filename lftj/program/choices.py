@@ -11,7 +11,7 @@ Several choices in one rule choose together, so they become the domains of one r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from lftj.errors import DeclarationError, LftjError, ProgramErrors, StratificationError
 from lftj.program.checked import CheckedAtom, CheckedChoice, CheckedLiteral, CheckedRule
@@ -35,13 +35,12 @@ def choice_errors(body: tree.Body) -> list[LftjError]:
     return errors
 
 
-def refuse_choice_beside_extremes(old: Sequence[Stratum], new: Sequence[Stratum], schemas: Mapping[str, RelationSchema]) -> None:
-    """Raise ProgramErrors (E153) where a new stratum both chooses and takes `min` or `max`, for what was chosen cannot improve, or makes
+def refuse_choice_beside_extremes(strata: Iterable[Stratum], schemas: Mapping[str, RelationSchema]) -> None:
+    """Raise ProgramErrors (E153) where a stratum both chooses and takes `min` or `max`, for what was chosen cannot improve, or makes
     strings, whose values come a round later than the rules say that a choice is made."""
-    known = set(map(id, old))
     errors: list[LftjError] = []
-    for stratum in new:
-        if id(stratum) in known or not stratum.recursive or not any(schemas[name].choice for name in stratum.relations):
+    for stratum in strata:
+        if not stratum.recursive or not any(schemas[name].choice for name in stratum.relations):
             continue
         rule = next((rule for rule in stratum.rules if isinstance(rule, FunctorRule) or rule.aggregates), None)
         if rule is not None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from lftj.errors import Span
+from lftj.program.stratification import Stratification
 from lftj.types import Type
 
 
@@ -194,7 +195,12 @@ class Stratum:
 
 @dataclass(frozen=True, slots=True)
 class StratifiedProgram:
-    """Strata in an order in which each reads only earlier ones and itself. `relations` holds every schema, hidden ones included."""
+    """Relations, hidden ones included, and the strata in an order in which each reads only earlier ones and itself."""
 
     relations: dict[str, RelationSchema]
-    strata: tuple[Stratum, ...]
+    order: Stratification
+
+    @property
+    def strata(self) -> tuple[Stratum, ...]:
+        """The strata in their order."""
+        return self.order.strata

@@ -1,7 +1,7 @@
 """The program as a value: rules come and go, and each change gives a new `Program` or an error that leaves the old one as it was.
 
-Adding checks and normalises the new clauses only, and stratifies from the first stratum on that the new rules have to do with. Besides, it
-copies a few dictionaries of names.
+Adding checks and normalises the new clauses only, and stratifies where the new rules change the order. Besides, it copies dictionaries
+of names.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from lftj.program.check import check
 from lftj.program.checked import Row
 from lftj.program.choices import refuse_choice_beside_extremes
 from lftj.program.cycles import CycleError
-from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, StratifiedProgram, Stratum
+from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, StratifiedProgram
 from lftj.program.normalize import NormalizedRule, normalize
+from lftj.program.restratify import restratify
 from lftj.program.schema import Catalog, UserAggregateSignature
-from lftj.program.strata import restratify
+from lftj.program.stratification import Stratification
 from lftj.syntax import tree
 
 
@@ -32,14 +33,14 @@ class SourceRule:
 
 @dataclass(frozen=True)
 class Program:
-    """`catalog`: all names; `sources`: the rules by id; `strata` and `hidden`: what they became.
+    """`catalog`: all names; `sources`: the rules by id; `order`: the strata, and `hidden`: what they became.
 
     `facts` and `directives` are those of the last `add` only.
     """
 
     catalog: Catalog = field(default_factory=Catalog)
     sources: Mapping[int, SourceRule] = field(default_factory=dict)
-    strata: tuple[Stratum, ...] = ()
+    order: Stratification = field(default_factory=Stratification)
     hidden: Mapping[str, RelationSchema] = field(default_factory=dict)
     facts: Mapping[str, list[Row]] = field(default_factory=dict)
     directives: tuple[tree.Directive, ...] = ()
@@ -61,12 +62,13 @@ class Program:
             raise ProgramErrors(errors)
         new = [sources[number].normal for number in ids]
         hidden = {**self.hidden, **{schema.name: schema for each in new for schema in each.hidden}}
+        made = [rule for each in new for rule in each.rules]
         try:
-            strata = restratify(self.strata, [rule for each in new for rule in each.rules])
-            refuse_choice_beside_extremes(self.strata, strata, {**checked.catalog.relations, **hidden})
+            order = self._restratified(checked.catalog, made)
+            refuse_choice_beside_extremes(order.strata_of(rule.relation for rule in made), {**checked.catalog.relations, **hidden})
         except ProgramErrors as problems:
             raise _with_rules(problems, sources) from None
-        return Program(checked.catalog, sources, strata, hidden, checked.facts, checked.directives, self.next_source + len(ids)), ids
+        return Program(checked.catalog, sources, order, hidden, checked.facts, checked.directives, self.next_source + len(ids)), ids
 
     def remove(self, source: int) -> Program:
         """Without one rule; its relations stay declared. Raises UnknownNameError (E114) for an id that is not there."""
@@ -77,17 +79,27 @@ class Program:
             if known.heads > 1:
                 derivations[head.relation] = replace(known, heads=known.heads - 1)
         catalog = replace(self.catalog, derivations=derivations)
-        sources = {number: each for number, each in self.sources.items() if number != source}
-        normal = self.sources[source].normal
-        gone = {schema.name for schema in normal.hidden}
-        hidden = {name: schema for name, schema in self.hidden.items() if name not in gone}
-        return Program(catalog, sources, restratify(self.strata, (), normal.rules), hidden, next_source=self.next_source)
+        sources, hidden = dict(self.sources), dict(self.hidden)
+        normal = sources.pop(source).normal
+        for schema in normal.hidden:
+            del hidden[schema.name]
+        order = self._restratified(catalog, (), normal.rules)
+        return Program(catalog, sources, order, hidden, next_source=self.next_source)
+
+    def _restratified(
+        self, catalog: Catalog, rules: Sequence[NormalRule | FunctorRule], removed: Sequence[NormalRule | FunctorRule] = ()
+    ) -> Stratification:
+        """The strata under this catalog with more rules, or fewer. A relation that chooses has one, be it with rules or without."""
+        names = {*catalog.since(self.catalog), *(rule.relation for rule in (*rules, *removed))}
+        choosing = sorted(name for name in names if name in catalog.relations and catalog.relations[name].choice)
+        return restratify(self.order, rules, removed, choosing)
 
     def declare(self, schema: RelationSchema) -> Program:
         """With one more relation. Raises DeclarationError if it is declared already, differently."""
         if "#" in schema.name:
             raise DeclarationError(f"{schema.name!r} is not a name for a relation", hint="use letters, digits and _")
-        return replace(self, catalog=self.catalog.declare(schema), facts={}, directives=())
+        catalog = self.catalog.declare(schema)
+        return replace(self, catalog=catalog, order=self._restratified(catalog, ()), facts={}, directives=())
 
     def with_aggregate(self, signature: UserAggregateSignature) -> Program:
         """With one more user-defined aggregate. Raises DeclarationError."""
@@ -108,10 +120,7 @@ class Program:
     @cached_property
     def stratified(self) -> StratifiedProgram:
         """All relations, hidden ones included, and the strata, with those of relations that choose among rows they are given."""
-        derived = {name for stratum in self.strata for name in stratum.relations}
-        chosen = [name for name, each in self.catalog.relations.items() if each.choice and name not in derived]
-        given = (Stratum((name,), (), recursive=False) for name in chosen)
-        return StratifiedProgram({**self.catalog.relations, **self.hidden}, (*given, *self.strata))
+        return StratifiedProgram({**self.catalog.relations, **self.hidden}, self.order)
 
 
 def _with_rules(problems: ProgramErrors, sources: Mapping[int, SourceRule]) -> ProgramErrors:

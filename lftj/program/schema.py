@@ -6,8 +6,9 @@ checked before.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from types import MappingProxyType
 
 from lftj.errors import DeclarationError, Span, UnknownNameError
@@ -79,6 +80,10 @@ class Catalog:
     def aggregated(self, name: str) -> bool:
         """True when the one rule of `name` aggregates, so that it can have no facts and no second rule."""
         return name in self.derivations and self.derivations[name].aggregated
+
+    def since(self, earlier: Catalog) -> Iterator[str]:
+        """The relations declared since an earlier version of this: the last ones, for none is ever taken back."""
+        return islice(self.relations, len(earlier.relations), None)
 
     def declare(self, schema: RelationSchema, span: Span | None = None) -> Catalog:
         """With one more relation; the same declaration again changes nothing. Raises DeclarationError (E160)."""

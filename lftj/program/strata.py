@@ -9,8 +9,7 @@ names the cycle in the users' relations. Cost: linear in the number of body atom
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from lftj.errors import LftjError, ProgramErrors
 from lftj.program.components import components
@@ -19,39 +18,25 @@ from lftj.program.hidden import of_aggregate
 from lftj.program.listing import describe_strata
 from lftj.program.monotone import lattices, misuses
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, StratifiedProgram, Stratum
+from lftj.program.stratification import Stratification
 
-__all__ = ["describe_strata", "restratify", "stratify"]
+__all__ = ["describe_strata", "strata_of", "stratify"]
 
 AnyRule = NormalRule | FunctorRule
 
 
 def stratify(relations: Mapping[str, RelationSchema], rules: Sequence[AnyRule]) -> StratifiedProgram:
-    """The strata of all relations that have rules. Raises ProgramErrors of StratificationErrors, one for each rule at fault.
+    """The strata of all relations that have rules or choose. Raises ProgramErrors of StratificationErrors, one for each rule at fault.
 
-    The order depends on the rules and their order only. A relation without rules gets no stratum.
+    The order depends on the rules and their order only. A relation without rules gets no stratum, unless it chooses among rows it is given.
     """
-    return StratifiedProgram(dict(relations), _strata_of(rules))
+    choosing = [name for name, schema in relations.items() if schema.choice]
+    return StratifiedProgram(dict(relations), Stratification.of(strata_of(rules, choosing)))
 
 
-def restratify(strata: tuple[Stratum, ...], rules: Sequence[AnyRule], removed: Collection[AnyRule] = ()) -> tuple[Stratum, ...]:
-    """`strata` with more rules, or without the `removed` ones. Raises as `stratify` does.
-
-    Strata before the first that derives or reads a relation whose rules change stay as they are, and those after it that come out the same
-    stay the same objects. So a rule for a relation that nothing reads yet costs a look at the names of the others.
-    """
-    changed = {rule.relation for rule in (*rules, *removed)}
-    touched = (at for at, each in enumerate(strata) if not (changed.isdisjoint(each.relations) and changed.isdisjoint(each.reads)))
-    first = next(touched, len(strata))
-    gone = {id(rule) for rule in removed}
-    left = [rule for stratum in strata[first:] for rule in stratum.rules if id(rule) not in gone]
-    before = {stratum.relations: stratum for stratum in strata[first:]}
-    made = (_same_object(before.get(stratum.relations), stratum) for stratum in _strata_of([*left, *rules]))
-    return (*strata[:first], *made)
-
-
-def _strata_of(rules: Sequence[AnyRule]) -> tuple[Stratum, ...]:
-    """The strata of these rules; relations without any of them count as given."""
-    rules_of: dict[str, list[AnyRule]] = {}
+def strata_of(rules: Sequence[AnyRule], choosing: Iterable[str] = ()) -> tuple[Stratum, ...]:
+    """The strata of these rules, and of relations that have one in any case; other relations without any of them count as given."""
+    rules_of: dict[str, list[AnyRule]] = {name: [] for name in choosing}
     for rule in rules:
         rules_of.setdefault(rule.relation, []).append(rule)
     reads = {name: dict.fromkeys(read for rule in mine for read in rule.reads if read in rules_of) for name, mine in rules_of.items()}
@@ -75,12 +60,6 @@ def _problems(rules: Sequence[AnyRule], reads: Mapping[str, Iterable[str]], memb
         if misuse.rule.source not in {error.source for error in errors}:
             errors.append(misuse_error(misuse, reads, members))
     return errors
-
-
-def _same_object(old: Stratum | None, new: Stratum) -> Stratum:
-    """The old stratum where the new one has the same rules, so that what is known about it is kept."""
-    same = old is not None and len(old.rules) == len(new.rules) and all(map(operator.is_, old.rules, new.rules))
-    return old if old is not None and same else new
 
 
 def strict_edges(rules: Sequence[AnyRule], members: set[str]) -> list[Edge]:

@@ -43,7 +43,9 @@ class Database(Mapping[str, RelationVersion]):
 
     def replace(self, updates: Mapping[str, RelationVersion], *, drop: Iterable[str] = (), version: int | None = None) -> Database:
         """This database with some relations new or replaced and others gone. O(number of relations), no row is touched."""
-        relations = self._relations | dict(updates)
-        for name in drop:
-            relations.pop(name, None)
-        return Database(relations, self.version if version is None else version)
+        dropped = [name for name in drop if name in self._relations or name in updates]
+        made = Database(version=self.version if version is None else version)
+        made._relations = {**self._relations, **updates} if updates or dropped else self._relations
+        for name in dropped:
+            del made._relations[name]
+        return made

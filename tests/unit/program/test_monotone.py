@@ -58,7 +58,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("text", ALLOWED)
 def test_a_cycle_may(text: str):
-    assert program(SEED + text).strata[-1].recursive
+    assert program(SEED + text).stratified.strata[-1].recursive
 
 
 @pytest.mark.parametrize("text", REFUSED)
@@ -92,5 +92,5 @@ def test_the_column_and_function_of_a_lattice():
 
 
 def test_several_rules_with_one_extreme_need_no_cycle():
-    (stratum,) = program(SEED + "h2(x, min(x)) :- b(x).").strata
+    (stratum,) = program(SEED + "h2(x, min(x)) :- b(x).").stratified.strata
     assert (stratum.relations, len(stratum.rules)) == (("h2",), 2)
