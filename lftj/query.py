@@ -43,7 +43,7 @@ def answer(engine: Engine, state: State, question: object) -> Result:
     stratified = program.stratified
     rules = program.sources[program.next_source - 1].normal.rules
     own = stratified.order.strata_of(rule.relation for rule in rules)
-    fresh = {name: stratified.relations[name] for stratum in own for name in stratum.relations}
+    fresh = {schema.name: schema} | {name: stratified.relations[name] for stratum in own for name in stratum.relations}
     context = engine.context(state.aggregates)
     context.keep = False
     database = state.database.replace({name: RelationVersion.empty(schema, engine.arena) for name, schema in fresh.items()})

@@ -25,8 +25,8 @@ from lftj.program.normal_form import FunctorRule, NormalRule, StratifiedProgram
 from lftj.storage.delta import Delta
 
 _FREE = 20_000  # kernel steps that following may take for a rule that joins
-_RULES = 1 << 14  # whose forms are remembered
 _SHARE = 0.5  # or this share of evaluating the body
+_RULES = 1 << 14  # whose forms are remembered
 
 
 @dataclass
@@ -88,7 +88,7 @@ class CommitHeads:
         member = self._as_member(rule)
         assert member is not None
         key = member.head.key
-        before = self._head_before(member.head.body, key) if key not in self._done else None
+        before = next((head for _, head in self._heads(member.head.body, key)), None) if key not in self._done else None
         if key not in self._done and (before is None or not (follow and self._follow(before, work))):
             self._done[key] = self._evaluated(self._members(member, before), before, work, traced=traced)
         done = self._done[key]
@@ -204,10 +204,6 @@ class CommitHeads:
         shared = SharedBody(members, head.shared)
         done.joined = True
         done.head = head.refitted(shared) or self._evaluated(members, head, work, traced=head.trace is not None).head
-
-    def _head_before(self, body: str, key: str) -> SharedHead | None:
-        """The head of this key, over this body, that rules of the program had before the commit."""
-        return next((head for _, head in self._heads(body, key)), None)
 
     def _heads(self, body: str, key: str | None = None) -> Iterator[tuple[str, SharedHead]]:
         """The heads over a body, or one of them, that relations of the program had before the commit."""

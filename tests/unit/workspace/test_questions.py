@@ -26,6 +26,11 @@ def test_a_question_without_variables_is_yes_or_no(graph):
     assert graph.query("edge(_, _)").fetchall() == [()]
 
 
+def test_a_question_that_nothing_can_answer(graph):
+    assert graph.query("edge(x, y), 1 > 2").fetchall() == []
+    assert not graph.query("reach(1, 3), 1 > 2")
+
+
 def test_bound_arguments_are_pushed_down(ws):
     ws.relation("big", {"x": int, "y": int})
     ws.load("big", [(i, i % 100) for i in range(50_000)])
