@@ -166,6 +166,18 @@ def lower_root(memory, root, height):
 
 
 @compiled
+def change_above(memory, layout, root, height, touched, paths, ends, pages):
+    """The tree in which the leaves on so many paths are these pages: (root, height)."""
+    for level in range(1, height + 1):
+        touched = change_level(memory, layout, root, height, level, touched, paths, ends, pages)
+    made = ends[0]
+    if made == 0:
+        return 0, 0
+    top, height = raise_levels(memory, layout, pages, made, height)
+    return lower_root(memory, top, height)
+
+
+@compiled
 def apply(memory, layout, root, height, inserts, erases):
     """The tree at `root` (not 0) less `erases` (shape keys × e) with `inserts` (shape width × i), both sorted and distinct: (root, height).
 
@@ -176,10 +188,4 @@ def apply(memory, layout, root, height, inserts, erases):
     ends = np.empty(changes, np.int64)
     pages = np.empty(2 * changes + 2 * (inserts.shape[1] // layout[LEAF_CAPACITY]) + 2, np.int64)
     touched = change_leaves(memory, layout, root, height, inserts, erases, paths, ends, pages)
-    for level in range(1, height + 1):
-        touched = change_level(memory, layout, root, height, level, touched, paths, ends, pages)
-    made = ends[0]
-    if made == 0:
-        return 0, 0
-    top, height = raise_levels(memory, layout, pages, made, height)
-    return lower_root(memory, top, height)
+    return change_above(memory, layout, root, height, touched, paths, ends, pages)

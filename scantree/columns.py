@@ -13,6 +13,16 @@ Columns = Sequence[NDArray[np.int64]] | NDArray[np.int64]
 _COPIED = 1 << 13  # words that are copied in less time than it takes to see whether they need be
 
 
+class Lines(list[NDArray[np.int64]]):
+    """Columns that are also there as a matrix: its lines, or `columns` equal to these. Not to be changed."""
+
+    __slots__ = ("matrix",)
+
+    def __init__(self, matrix: NDArray[np.int64], columns: Sequence[NDArray[np.int64]] | None = None) -> None:
+        super().__init__(matrix if columns is None else columns)
+        self.matrix = matrix
+
+
 def _lines_of(columns: Columns) -> NDArray[np.int64] | None:
     """The matrix whose lines these columns are, all of them in their order; None when there is none."""
     if not len(columns) or len(columns) * len(columns[0]) <= _COPIED:
@@ -38,7 +48,9 @@ def as_matrix(columns: Columns, width: int) -> NDArray[np.int64]:
 
     No columns are `width` of no rows.
     """
-    if isinstance(columns, np.ndarray) and columns.ndim == 2 and columns.dtype == np.int64 and columns.flags.c_contiguous:
+    if type(columns) is Lines:
+        data = columns.matrix = np.ascontiguousarray(columns.matrix)
+    elif isinstance(columns, np.ndarray) and columns.ndim == 2 and columns.dtype == np.int64 and columns.flags.c_contiguous:
         data = columns
     elif len(columns) == 0:
         data = np.empty((width, 0), np.int64)

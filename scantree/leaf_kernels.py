@@ -78,6 +78,16 @@ def share(entries, pages, page, capacity, appended):
 
 
 @compiled
+def fetched_leaf(memory, root, height, layout, path):
+    """The leaf at a path, fetched: it will be copied."""
+    leaf = page_at_level(memory, root, height, path, 0)
+    for column in range(layout[WIDTH]):
+        for slot in range(0, load(memory, leaf + ENTRIES), CACHE_LINE):
+            fetch(memory, leaf_column(leaf, column) + slot)
+    return leaf
+
+
+@compiled
 def next_leaf(memory, root, height, layout, inserts, in_at, erases, out_at):
     """(path, leaf) that the first change from these on belongs to, leaf 0 when none is left. The leaf is fetched: it will be copied."""
     keys = layout[KEYS]
@@ -87,18 +97,29 @@ def next_leaf(memory, root, height, layout, inserts, in_at, erases, out_at):
         path = leaf_path(memory, root, height, keys, erases, out_at)
     else:
         return 0, 0
-    leaf = page_at_level(memory, root, height, path, 0)
-    for column in range(layout[WIDTH]):
-        for slot in range(0, load(memory, leaf + ENTRIES), CACHE_LINE):
-            fetch(memory, leaf_column(leaf, column) + slot)
-    return path, leaf
+    return path, fetched_leaf(memory, root, height, layout, path)
+
+
+@compiled
+def remake_leaf(memory, layout, leaf, inserts, in_at, in_end, erases, out_at, out_end, pieces, pages, made):
+    """Append to `pages`, which has `made`, new leaves in place of one: less these erases, with these inserts. How many there are then."""
+    keys = layout[KEYS]
+    capacity = layout[LEAF_CAPACITY]
+    count = cut_leaf(memory, keys, leaf, inserts, in_at, in_end, erases, out_at, out_end, pieces)
+    rows = pieces[count - 1, UNTIL] if count > 0 else 0
+    appended = in_at < in_end and compare_leaf_row(memory, leaf, memory[leaf + ENTRIES] - 1, keys, inserts, in_at) < 0
+    shares = (rows + capacity - 1) // capacity
+    for i in range(shares):
+        first, last = share(rows, shares, i, capacity, appended)
+        pages[made] = write_pieces(memory, layout, leaf, inserts, pieces, first, last)
+        made += 1
+    return made
 
 
 @compiled
 def change_leaves(memory, layout, root, height, inserts, erases, paths, ends, pages):
     """New leaves for every touched one: the leaf on paths[i] becomes pages[ends[i−1]:ends[i]]. The number of touched leaves."""
     keys = layout[KEYS]
-    capacity = layout[LEAF_CAPACITY]
     pieces = np.empty((2 * (inserts.shape[1] + erases.shape[1]) + 1, PIECE_WORDS), np.int64)
     in_at = out_at = touched = made = 0
     path, leaf = next_leaf(memory, root, height, layout, inserts, in_at, erases, out_at)
@@ -106,14 +127,7 @@ def change_leaves(memory, layout, root, height, inserts, erases, paths, ends, pa
         in_end = share_end(memory, root, height, keys, path, inserts, in_at)
         out_end = share_end(memory, root, height, keys, path, erases, out_at)
         next_path, following = next_leaf(memory, root, height, layout, inserts, in_end, erases, out_end)
-        count = cut_leaf(memory, keys, leaf, inserts, in_at, in_end, erases, out_at, out_end, pieces)
-        rows = pieces[count - 1, UNTIL] if count > 0 else 0
-        appended = in_at < in_end and compare_leaf_row(memory, leaf, memory[leaf + ENTRIES] - 1, keys, inserts, in_at) < 0
-        shares = (rows + capacity - 1) // capacity
-        for i in range(shares):
-            first, last = share(rows, shares, i, capacity, appended)
-            pages[made] = write_pieces(memory, layout, leaf, inserts, pieces, first, last)
-            made += 1
+        made = remake_leaf(memory, layout, leaf, inserts, in_at, in_end, erases, out_at, out_end, pieces, pages, made)
         paths[touched] = path
         ends[touched] = made
         touched += 1

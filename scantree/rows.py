@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scantree.columns import as_matrix
+from scantree.columns import Lines, as_matrix
 from scantree.packing import Columns, single_key
 from scantree.packing_kernels import DISTINCT, SORTED, TOO_WIDE, pack_rows, state_of, sum_equal, unpack_rows
 from scantree.rows_kernels import locate_ascending, mark_common, merge_distinct, refine_ranges
@@ -21,9 +21,14 @@ from scantree.rows_kernels import run_sums as _sum_runs
 _GALLOP = 8
 """A side this many times shorter than the other is searched for in it instead of merged with it."""
 
+_LARGE = 1 << 17
+"""Words of rows that are not kept as columns and as a matrix both."""
+
 
 # ── sorting ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 def _take(columns: Columns, positions: np.ndarray) -> list[np.ndarray]:
+    if type(columns) is Lines:
+        return Lines(columns.matrix.take(positions, axis=1))
     return [column.take(positions) for column in columns]
 
 
@@ -90,8 +95,11 @@ def sort_rows(columns: Columns, *, unique: bool = True) -> list[np.ndarray]:
     """
     if not columns or len(columns[0]) < 2:
         return list(columns)
-    ordered, state = _sorted_matrix(as_matrix(columns, len(columns)), len(columns), unique=unique)
-    return list(columns) if state == DISTINCT or (state == SORTED and not unique) else list(ordered)
+    given = as_matrix(columns, len(columns))
+    ordered, _ = _sorted_matrix(given, len(columns), unique=unique)
+    if ordered is not given:
+        return Lines(ordered)
+    return list(columns) if given.size > _LARGE else Lines(given, columns)
 
 
 def sorted_matrix(data: np.ndarray) -> np.ndarray:
@@ -185,21 +193,37 @@ def contains(a: Columns, b: Columns) -> np.ndarray:
     """For each row of `a`, whether it is one of `b`. O(n + m), or O(m log n) on top of the mask when one side is much smaller."""
     _same_width(a, b)
     size, other = len(a[0]), len(b[0])
+    if size * _GALLOP > other and other * _GALLOP > size:
+        return _in_both(a, b)[0]
     if size * _GALLOP <= other:
         return locate(a, b)[1]
     marks = np.zeros(size, dtype=bool)
-    if other * _GALLOP <= size:
-        positions, found = locate(b, a)
-        marks[positions[found]] = True
-    else:
-        mark_common(_matrix(a), _matrix(b), marks)
+    positions, found = locate(b, a)
+    marks[positions[found]] = True
     return marks
+
+
+def _in_both(a: Columns, b: Columns) -> tuple[np.ndarray, np.ndarray]:
+    """For each row of `a` whether it is one of `b`, and the reverse. O(n + m)."""
+    in_a, in_b = np.zeros(len(a[0]), dtype=bool), np.zeros(len(b[0]), dtype=bool)
+    mark_common(_matrix(a), _matrix(b), in_a, in_b)
+    return in_a, in_b
 
 
 def difference(a: Columns, b: Columns) -> list[np.ndarray]:
     """The rows of `a` that are not in `b`. Costs as `contains`."""
-    common = contains(a, b)
-    return _take(a, np.flatnonzero(~common)) if common.any() else list(a)
+    return _without(a, contains(a, b))
+
+
+def differences(a: Columns, b: Columns) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """The rows of `a` that are not in `b`, and those of `b` that are not in `a`. O(n + m)."""
+    _same_width(a, b)
+    in_a, in_b = _in_both(a, b)
+    return _without(a, in_a), _without(b, in_b)
+
+
+def _without(a: Columns, common: np.ndarray) -> list[np.ndarray]:
+    return _take(a, np.flatnonzero(~common)) if common.any() else a if type(a) is Lines else list(a)
 
 
 def intersection(a: Columns, b: Columns) -> list[np.ndarray]:
@@ -214,11 +238,11 @@ def union(a: Columns, b: Columns) -> list[np.ndarray]:
     _same_width(a, b)
     few, many = (a, b) if len(a[0]) <= len(b[0]) else (b, a)
     if len(few[0]) == 0:
-        return list(many)
+        return many if type(many) is Lines else list(many)
     if len(few[0]) * _GALLOP <= len(many[0]):
         positions, found = locate(few, many)
         new = np.flatnonzero(~found)
         return [np.insert(column, positions[new], values[new]) for column, values in zip(many, few, strict=True)]
     out = np.empty((len(a), len(few[0]) + len(many[0])), dtype=np.int64)
     size = merge_distinct(_matrix(few), _matrix(many), out)
-    return [column[:size] for column in out]
+    return Lines(out[:, :size])

@@ -66,14 +66,15 @@ def _compare(a: np.ndarray, i: int, b: np.ndarray, j: int) -> int:
 
 
 @compiled
-def mark_common(a: np.ndarray, b: np.ndarray, marks: np.ndarray) -> None:
-    """Set `marks[i]` for every row i of `a` that is a row of `b`; both sorted and distinct. O(n + m)."""
+def mark_common(a: np.ndarray, b: np.ndarray, in_a: np.ndarray, in_b: np.ndarray) -> None:
+    """Set `in_a[i]` and `in_b[j]` for every row i of `a` that is row j of `b`; both sorted and distinct. O(n + m)."""
     i = 0
     j = 0
     while i < a.shape[1] and j < b.shape[1]:
         order = _compare(a, i, b, j)
         if order == 0:
-            marks[i] = True
+            in_a[i] = True
+            in_b[j] = True
         i += order <= 0
         j += order >= 0
 

@@ -159,6 +159,10 @@ class Tree:
         key = np.array(bound, np.int64).reshape(-1, 1)
         return int(lower_bound(self.arena.memory, self.root, self.height, self.layout, key, 0))
 
+    def ends_before(self, key: Sequence[int]) -> bool:
+        """Whether all rows come before this key, or prefix of one. O(log n)."""
+        return self._position(key, END) == END
+
     def positions(self, low: Sequence[int] | None, high: Sequence[int] | None) -> tuple[int, int, int]:
         """Positions of the first row >= low and the first >= high, and the number of rows between."""
         first, last = self._position(low, 0), self._position(high, END)

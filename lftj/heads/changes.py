@@ -1,31 +1,18 @@
-"""Changes on their way into the state of a head: signed assignments made net, and support counts brought forward."""
+"""Changes on their way into the state of a head: signed assignments made net, and divided by groups."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
-from lftj.heads.changes_kernels import NEGATIVE, OVERFLOW, divide, net_few, settle
+from lftj.heads.changes_kernels import OVERFLOW, divide, net_few
 from lftj.heads.support import too_many
 from scantree.columns import as_matrix
 from scantree.rows import net_rows as netted
 
 _FEW = 32
 """Up to so many rows are sorted by insertion, in one compiled pass; a commit of one row mostly makes fewer."""
-
-
-class Settled(NamedTuple):
-    """What a change makes of rows with support counts, each a matrix of columns × rows, ascending.
-
-    `written`: the rows that are there afterwards, with their new counts in the last column; `gone`: those that are no longer there;
-    `fresh`: those that were not there before.
-    """
-
-    written: np.ndarray
-    gone: np.ndarray
-    fresh: np.ndarray
 
 
 def net_changes(columns: Sequence[np.ndarray], signed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -56,16 +43,3 @@ def divided(rows: np.ndarray, net: np.ndarray, width: int) -> tuple[np.ndarray, 
     if status == OVERFLOW:
         raise too_many()
     return starts[:runs], moved[:runs]
-
-
-def settled(rows: np.ndarray, net: np.ndarray, before: np.ndarray) -> Settled:
-    """What a net change (as of `net_changes`) makes of rows whose support counts were `before`. ValueRangeError beyond int64."""
-    width, count = rows.shape
-    written = np.empty((width + 1, count), np.int64)
-    gone = np.empty((width, count), np.int64)
-    fresh = np.empty((width, count), np.int64)
-    here, left, new, status = settle(rows, net, before, written, gone, fresh)
-    if status == OVERFLOW:
-        raise too_many()
-    assert status != NEGATIVE, "more assignments were erased than had been inserted"
-    return Settled(written[:, :here], gone[:, :left], fresh[:, :new])

@@ -1,4 +1,4 @@
-"""Compiled passes over a change: which rows it nets to, and what that makes of their support counts. A change is small, mostly."""
+"""Compiled passes over a change: which rows it nets to, and where its groups begin. A change is small, mostly."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 
 from scantree.jit import compiled
 
-DONE, OVERFLOW, NEGATIVE = 0, 1, 2
-"""How it went: fine, a count left int64, or more was erased than there was."""
+DONE, OVERFLOW = 0, 1
+"""How it went: fine, or a count left int64."""
 
 
 @compiled
@@ -53,40 +53,6 @@ def net_few(rows, signed, net_rows, net):
             net[kept] = total
             kept += 1
     return kept, status
-
-
-@compiled
-def settle(rows, net, before, written, gone, fresh):
-    """The support counts after a net change of rows that had `before`: (rows written, rows gone, rows fresh, status).
-
-    `written` (shape width + 1 × n) gets the rows that are there afterwards with their counts, `gone` those that no longer are, `fresh`
-    those that were not before.
-    """
-    width = rows.shape[0]
-    here = 0
-    left = 0
-    new = 0
-    status = DONE
-    for i in range(net.size):
-        after = before[i] + net[i]
-        if sums_wrap(before[i], net[i], after):
-            status = OVERFLOW
-        elif after < 0:
-            status = NEGATIVE
-        for column in range(width):
-            if after == 0:
-                gone[column, left] = rows[column, i]
-            else:
-                written[column, here] = rows[column, i]
-                if before[i] == 0:
-                    fresh[column, new] = rows[column, i]
-        if after == 0:
-            left += 1
-        else:
-            written[width, here] = after
-            here += 1
-            new += 1 if before[i] == 0 else 0
-    return here, left, new, status
 
 
 @compiled

@@ -59,9 +59,9 @@ class OrderedRows:
         """Brings the support counts of the rows forward."""
         state = self if change.order is None or change.order.epoch == self.epoch else self._relabelled(change.order)
         rows, net = state._own(change)
-        support, settled = state.rows.moved(rows, net)
-        change.work.count(support.tree, len(net) + settled.written.shape[1] + settled.gone.shape[1])
-        state = replace(state, rows=support)
+        recounted = state.rows.moved(rows, net)
+        change.work.count(recounted.tree, len(net))
+        state = replace(state, rows=SupportState(recounted.tree))
         return Advance(state, [], lambda call: state.results(call, change))
 
     def code_column(self, arg: int) -> int:

@@ -10,9 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lftj.heads.changes import Settled, net_changes, settled
+from lftj.heads.changes import net_changes
+from lftj.heads.support import too_many
 from lftj.storage.delta import Columns, Delta
 from scantree import Arena, Tree
+from scantree.columns import Lines
+from scantree.counts import Recounted, add_counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +48,17 @@ class SupportState:
         rows, net = net_changes(columns, signed)
         if not len(net):
             return self, Delta.empty(self.tree.key_width)
-        state, change = self.moved(rows, net)
-        return state, Delta(list(change.fresh), list(change.gone))
+        change = self.moved(rows, net)
+        return SupportState(change.tree), Delta(Lines(change.fresh), Lines(change.gone))
 
-    def moved(self, rows: np.ndarray, net: np.ndarray) -> tuple[SupportState, Settled]:
-        """As `update`, for what `net_changes` made of a change."""
-        before = self.tree.lookup(rows)[1][0] if len(self.tree) else np.zeros(len(net), np.int64)
-        change = settled(rows, net, before)
-        return SupportState(self.tree.apply(change.written, change.gone)), change
+    def moved(self, rows: np.ndarray, net: np.ndarray) -> Recounted:
+        """As `update`, for what `net_changes` made of a change: the tree of the state after it, and what became of the rows."""
+        try:
+            return add_counts(self.tree, rows, net)
+        except OverflowError:
+            raise too_many() from None
+        except ValueError:
+            raise AssertionError("more assignments were erased than had been inserted") from None
 
     # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────────
     def __len__(self) -> int:

@@ -13,6 +13,7 @@ from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import Order, RelationVersion
 from lftj.types import INT
 from scantree import Arena
+from scantree.columns import as_matrix
 from scantree.rows import sort_rows
 from sensitivity import Surgeries, surgeries
 
@@ -131,8 +132,9 @@ class Versions(Mapping[str, RelationVersion]):
             schema = self._change_schema(relation, bound)
             rows = np.empty((1 + schema.arity, len(change)), np.int64)
             rows[0, : change.erased], rows[0, change.erased :] = -1, 1
-            for line, lost, won in zip(rows[1:], change.erases, change.inserts, strict=False):
-                line[: change.erased], line[change.erased :] = lost, won
+            if schema.arity:
+                rows[1:, : change.erased] = as_matrix(change.erases, schema.arity)
+                rows[1:, change.erased :] = as_matrix(change.inserts, schema.arity)
             signed = RelationSchema(schema.name, (("sign", INT), *schema.columns))
             self._signed[key] = LooseRows(signed, self._arena, rows)
         self._set[SIGNED] = self._signed[key]

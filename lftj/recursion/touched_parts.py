@@ -23,7 +23,7 @@ from lftj.storage.delta import Columns, Delta
 from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import RelationVersion
 from scantree import after_prefix
-from scantree.rows import difference, sort_rows
+from scantree.rows import differences, sort_rows
 
 TOUCHED = "#touched"
 """The name under which rules read the values whose parts are evaluated."""
@@ -60,7 +60,7 @@ def touched_parts(
         if sum(len(columns[0]) for columns in old.values()) > _MOST * rows:
             return None
         new = _evaluated(schemas, kept, prepared, values, versions, context)
-        return {name: Delta(difference(new[name], old[name]), difference(old[name], new[name])) for name in schemas}
+        return {name: Delta(*differences(new[name], old[name])) for name in schemas}
     return None
 
 

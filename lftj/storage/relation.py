@@ -17,7 +17,7 @@ from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns, Delta, no_rows, stored_width
 from lftj.storage.key_order import WaitingOrder
 from scantree.reorder import reordered
-from scantree.rows import difference, sort_rows, union
+from scantree.rows import difference, differences, sort_rows, union
 from scantree.tree import Arena, Tree
 
 Order = tuple[int, ...]
@@ -88,8 +88,10 @@ class RelationVersion:
         return self.count * float(np.mean(here != behind))
 
     def contains(self, columns: Sequence[np.ndarray]) -> np.ndarray:
-        """For each of these rows (sorted) whether it is here. O(m log n)."""
-        return self.identity.contains(list(columns)) if len(columns[0]) else np.zeros(0, np.bool_)
+        """For each of these rows (sorted) whether it is here. O(m log n); O(m + log n) where all of them come after the last one here."""
+        if not len(columns[0]) or self.identity.ends_before([int(column[0]) for column in columns]):
+            return np.zeros(len(columns[0]), np.bool_)
+        return self.identity.contains(columns)
 
     def tree(self, order: Order) -> Tree:
         """The rows in this key order, a permutation of the columns. O(1) once it exists; the first call builds it in O(n log n)."""
@@ -202,8 +204,7 @@ class RelationVersion:
         """The net change from this version to these rows, sorted and distinct. O(n + m)."""
         if not self.count:
             return Delta(rows, [column[:0] for column in rows])
-        before = self.columns()
-        return Delta(difference(rows, before), difference(before, rows))
+        return Delta(*differences(rows, self.columns()))
 
     def difference(self, old: RelationVersion) -> Delta:
         """The net change from `old` to this version. O(δ log n) when one came from the other, as shared pages are skipped."""
