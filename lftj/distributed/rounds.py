@@ -34,6 +34,9 @@ def only_grows(rounds: Rounds, changed: Mapping[str, Delta]) -> bool:
 class PartFixpoint(MonotoneFixpoint):
     """`anew` or `follow`, then `finish`; `news` gives what others have to be told. `relations` are those of part `number` of `parts`."""
 
+    best_first = False
+    """What is found of a relation is taken twice in a round, to be handed out and to go on from: nothing may wait in between."""
+
     def __init__(self, rounds: Rounds, relations: Relations, context: Context, number: int, parts: int):
         self._rounds, self._relations = rounds, relations
         self._number, self._parts = number, parts

@@ -2,7 +2,7 @@
 
 A round's delta has the rows that are new, and of a relation that keeps one value per group the groups whose value became better, with that
 value. Rounds are those of `recursion.fixpoint`; what they offer a group is compared with what it has. So a round costs in proportion to
-what is offered, times the logarithm of the relation.
+what is offered, times the logarithm of the relation. Of many offers the best are taken first (`best_rows`).
 
 The rows are all there is to know: after insertions alone evaluation goes on from the rows there were, with what the inserted rows offer.
 After anything else what rested on a lost row cannot be told from the rest by them: `monotone_update` keeps more.
@@ -30,6 +30,9 @@ from lftj.storage.relation import RelationVersion
 
 class MonotoneFixpoint(Fixpoint[BestRows]):
     """`relations` are those below; `found` says which of the stratum keep one value per group. `start` or `go_on`, then `finish`."""
+
+    best_first = True
+    """Whether a round may leave some of many offers to later rounds."""
 
     def __init__(
         self,
@@ -85,7 +88,7 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
         return self.totals
 
     def _table(self, name: str) -> BestRows:
-        return BestRows(self.totals[name], self._lattices.get(name), self.context.dictionary)
+        return BestRows(self.totals[name], self._lattices.get(name), self.context.dictionary, best_first=self.best_first)
 
     def _offer(self, rule: NormalRule, relations: Relations, rows: BestRows) -> None:
         head = [term.variable for term in rule.head if isinstance(term, Ref)]

@@ -1,0 +1,76 @@
+"""Of many better values the best are taken first; which ones does not depend on how far apart they are."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import lftj
+from lftj.dictionary import Dictionary
+from lftj.program.monotone import Lattice
+from lftj.program.normal_form import RelationSchema
+from lftj.recursion.best_rows import BestRows
+from lftj.storage.relation import RelationVersion
+from lftj.types import INT
+from scantree import Arena
+from tests.unit.recursion.test_monotone import LABELS
+from tests.unit.recursion.test_monotone_update import steps
+
+LEAST, MOST = -(2**63), 2**63 - 1
+
+
+def table(function: str, *, best_first: bool) -> BestRows:
+    schema = RelationSchema("v", (("x", INT), ("value", INT)))
+    empty = RelationVersion.empty(schema, Arena())
+    return BestRows(empty, Lattice(1, function), Dictionary(), best_first=best_first)
+
+
+@pytest.mark.parametrize(("function", "better"), [("min", lambda a, b: a < b), ("max", lambda a, b: a > b)])
+def test_waves_come_best_first_and_miss_nothing(function: str, better: object):
+    draw = np.random.default_rng(1)
+    values = draw.permutation(np.concatenate([[LEAST, MOST], np.arange(-2500, 2500)]))
+    rows = table(function, best_first=True)
+    rows.add_columns([np.arange(len(values)), values])
+    waves: list[list[int]] = []
+    while len((wave := rows.take_fresh())[1]):
+        waves.append(wave[1].tolist())
+    assert len(waves) > 3
+    assert 256 <= len(waves[0]) < 400
+    ends = [(max(wave), min(wave)) if function == "min" else (min(wave), max(wave)) for wave in waves]
+    assert all(better(worst, best) for (worst, _), (_, best) in pairwise(ends))  # type: ignore[operator]
+    assert {tuple(row) for row in np.transpose(rows.total.columns()).tolist()} == set(enumerate(values.tolist()))
+
+
+def test_what_waits_may_be_bettered_or_not_needed():
+    rows = table("min", best_first=True)
+    rows.add_columns([np.arange(1000), np.arange(1000)])
+    rows.take_fresh()
+    rows.add_columns([np.array([998, 999]), np.array([-5, -6])])
+    second = rows.take_fresh()
+    assert {(998, -5), (999, -6)} < set(zip(*(column.tolist() for column in second), strict=True))
+    while len(rows.take_fresh()[0]):
+        pass
+    found = dict(zip(*(column.tolist() for column in rows.total.columns()), strict=True))
+    assert found == {**{x: x for x in range(998)}, 998: -5, 999: -6}
+
+
+def test_few_offers_and_those_that_must_not_wait_come_at_once():
+    for best_first, many in ((True, 200), (False, 5000)):
+        rows = table("max", best_first=best_first)
+        rows.add_columns([np.arange(many), np.arange(many)])
+        assert len(rows.take_fresh()[0]) == many
+
+
+def test_labels_of_a_grid_take_steps_for_its_edges_not_for_their_corrections():
+    side = 80
+    nodes = np.arange(side * side).reshape(side, side)
+    edges = [*zip(nodes[:, :-1].ravel().tolist(), nodes[:, 1:].ravel().tolist(), strict=True)]
+    edges += zip(nodes[:-1].ravel().tolist(), nodes[1:].ravel().tolist(), strict=True)
+    with lftj.connect() as ws:
+        ws.relation("edge", {"x": int, "y": int, "w": int})
+        ws.load("edge", [(a, b, 0) for a, b in edges])
+        ws.add_rules("\n".join(line for line in LABELS.splitlines() if "decl edge" not in line))
+        assert steps(ws) < 60 * len(edges)
+        assert {label for _, label in ws["label"].fetchall()} == {0}
