@@ -124,13 +124,12 @@ def _change_base_rows(draft: _Draft, before: State, proposal: Proposal, context:
     """Apply the net changes; returns them by the relation's own name."""
     net = {}
     for name, staging in proposal.staged.items():
-        delta = staging.net()
-        if not len(delta):
-            continue
-        net[name] = delta
         target = base_name(name) if proposal.program.catalog.has_rules(name) else name
         present = draft[target]
-        draft.updates[target] = changed = present.apply(delta)
+        delta, changed = staging.applied(present)
+        if not len(delta):
+            continue
+        net[name], draft.updates[target] = delta, changed
         check_key(staging.committed.schema, present, changed, delta, context.dictionary)
         old = before.database.get(target)
         draft.deltas[target] = changed.difference(old) if target in draft.deltas and old is not None else delta

@@ -19,6 +19,9 @@ from scantree.rows import contains, difference, equal_runs, locate, sort_order, 
 
 Operation = Literal["insert", "delete", "upsert"]
 
+_SOME = 16  # rows tell whether others are worth a try
+_MANY = 64  # rows from which on that saves anything
+
 
 class Staging:
     """The pending operations on one relation. The last operation on a row wins; rows are code columns as stored."""
@@ -48,16 +51,43 @@ class Staging:
 
     def net(self) -> Delta:
         """The difference between what the relation would hold now and what it holds. O(changes · log n)."""
-        self._settle()
-        wanted = Delta.empty(self.committed.schema.arity)
-        for change in self._settled:
-            wanted = wanted.then(change)
-        self._settled = [wanted]
+        wanted = self._wanted()
         if not self.committed.count:
             return Delta(wanted.inserts, [column[:0] for column in wanted.erases])
         new, gone = ~self._committed_has(wanted.inserts), self._committed_has(wanted.erases)
         inserts = wanted.inserts if new.all() else [column[new] for column in wanted.inserts]
         return Delta(inserts, wanted.erases if gone.all() else [column[gone] for column in wanted.erases])
+
+    def applied(self, present: RelationVersion) -> tuple[Delta, RelationVersion]:
+        """The net change, and the relation after it. `present`: what is committed, under whatever name. O(changes · log n).
+
+        Rows that all come, or all go, are not looked up one by one: that the relation is as much larger or smaller says that each was news.
+        A few are, since where that is not so it was for nothing.
+        """
+        wanted = self._wanted()
+        if len(wanted) > _MANY and present.count and not self._asked and self._one_way(wanted):
+            after = present.apply(wanted)
+            if abs(after.count - present.count) == len(wanted):
+                return wanted, after
+        delta = self.net()
+        return delta, present.apply(delta)
+
+    def _wanted(self) -> Delta:
+        """What is asked for in the end, some of which may be so already."""
+        self._settle()
+        wanted = Delta.empty(self.committed.schema.arity)
+        for change in self._settled:
+            wanted = wanted.then(change)
+        self._settled = [wanted]
+        return wanted
+
+    def _one_way(self, wanted: Delta) -> bool:
+        """Whether rows are only inserted, or only erased, and a few of them are news."""
+        if wanted.inserted and wanted.erased:
+            return False
+        rows = wanted.inserts if wanted.inserted else wanted.erases
+        few = self.committed.contains([column[:: len(wanted) // _SOME] for column in rows])
+        return bool(few.all()) if wanted.erased else not few.any()
 
     def _committed_has(self, rows: Sequence[np.ndarray]) -> np.ndarray:
         """For each of these rows (sorted distinct) whether it is committed. The same rows are looked up once."""

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -92,3 +93,31 @@ def test_rows_that_were_asked_for_are_looked_up_once(monkeypatch):
     staging.add("insert", wanted)
     assert rows(staging.net().inserts) == [(3, 3), (4, 4)]
     assert asked.count(2) == 1
+
+
+@pytest.mark.parametrize("verb", ["insert", "delete"])
+@pytest.mark.parametrize("known", [0, 1, 50, 199, 200])
+def test_what_is_applied_is_the_net_change_whatever_was_there(verb, known):
+    there = {(i, i % 3) for i in range(0, 3 * known, 3)} | {(-i, 0) for i in range(1, 500)}
+    asked = {(i, i % 3) for i in range(0, 600, 3)}
+    start = there if verb == "insert" else there | asked
+    committed = RelationVersion.build(PLAIN, ARENA, columns(start))
+    staging = Staging(committed)
+    staging.add(verb, columns(asked))
+    if verb == "delete" and known:
+        staging.add(verb, columns({(1000 + i, 0) for i in range(known)}))
+    delta, after = staging.applied(committed)
+    assert rows(delta.inserts) == (sorted(asked - start) if verb == "insert" else [])
+    assert rows(delta.erases) == ([] if verb == "insert" else sorted(asked))
+    assert rows(after.columns()) == sorted(start | asked if verb == "insert" else start - asked)
+
+
+def test_rows_that_all_are_news_are_not_looked_up(monkeypatch):
+    committed = RelationVersion.build(PLAIN, ARENA, columns({(i, 0) for i in range(2000)}))
+    looked_up, asked = RelationVersion.contains, []
+    monkeypatch.setattr(RelationVersion, "contains", lambda self, rows: asked.append(len(rows[0])) or looked_up(self, rows))
+    for verb, gone in (("insert", 1), ("delete", 0)):
+        staging = Staging(committed)
+        staging.add(verb, columns({(i, gone) for i in range(1000)}))
+        assert len(staging.applied(committed)[0]) == 1000
+    assert sum(asked) < 100
