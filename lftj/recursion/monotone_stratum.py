@@ -123,11 +123,11 @@ class _Commit:
         return Followed(deltas, after, strategy, self._change.rows)
 
     def _proven(self, like: StratumState, rows: Mapping[str, RelationVersion], work: int) -> Kept | None:
-        """The state with these rows, `work` being what they took."""
+        """The state with these rows, `work` being what they took: less than evaluation from nothing if there were rows to go on from."""
         try:
             state = prove(like, self._rules, rows, self._versions, self._context)
         except OverflowError:
             return UNCOUNTABLE
         if state is None:
             return given_up(like.failures + 1)
-        return replace(state, work=state.work + work, spent=like.spent, changes=like.changes, failures=like.failures)
+        return replace(state, work=max(like.work, state.work + work), spent=like.spent, changes=like.changes, failures=like.failures)
