@@ -38,6 +38,8 @@ PART = ("part#", INT)
 
 _SHIFT, _LOW = Value(32, INT), Value(0xFFFFFFFF, INT)
 _EXACT = "#exact"
+_WIDTHS = (2, 1)  # words of a total of integers and of a count
+_EXACT_WIDTHS = (36, 1, 1, 1)  # of an exact sum's units, its infinities, and a count
 
 
 @dataclass(frozen=True)
@@ -163,7 +165,8 @@ def _rounded(state: tuple[int, ...]) -> float:
 
 
 def _verb(name: str, zero: tuple[int, ...], lift: Any, finish: Any, types: tuple[Type, ...], result: Type) -> UserAggregate:
-    return UserAggregate(name, zero, lift, _summed, _negated, finish, types, result)
+    widths = _EXACT_WIDTHS if len(zero) > 2 else _WIDTHS
+    return UserAggregate(name, zero, lift, _summed, _negated, finish, types, result, widths[: len(zero)])
 
 
 def _integral(kind: str, scale: int) -> list[UserAggregate]:

@@ -13,6 +13,7 @@ from lftj.heads.aggregate_state import AggregateState
 from lftj.heads.float_totals import FloatTotals
 from lftj.heads.kept import Kept
 from lftj.heads.ordered_rows import OrderedRows
+from lftj.heads.slots import Slots
 from lftj.heads.support_state import SupportState
 from lftj.heads.text_order import TextOrder
 from lftj.heads.user import UserAggregate
@@ -24,16 +25,9 @@ from scantree import Tree
 
 Rule = NormalRule | FunctorRule
 
-_MOST_TOTALS = 1 << 16
-"""Totals of groups that are no numbers of a tree, up to which they are stored."""
-
-
-class NotStoredError(Exception):
-    """A state that is not stored: it is made anew from rows when it is needed."""
-
 
 def shared_head_data(head: SharedHead, rules: Sequence[Rule], trees: StoredTrees) -> dict[str, Any]:
-    """What rules keep together as data. Raises NotStoredError where too much of it is no tree."""
+    """What rules keep together as data."""
     state, order = head.aggregate, head.aggregate.order
     return {
         "members": [number_of(member.rule, rules) for member in head.shared.members],
@@ -86,9 +80,8 @@ def _kept_data(state: Kept, trees: StoredTrees) -> Any:
     if isinstance(state, OrderedRows):
         return [trees.number(state.rows.tree), state.epoch]
     if isinstance(state, UserTotals):
-        if len(state.slots) > _MOST_TOTALS:
-            raise NotStoredError
-        return [trees.number(state.tree), list(state.slots)]
+        slots, count = state.slots.in_tree(state.tree.arena, state.aggregate.words or ())
+        return [trees.number(state.tree), trees.number(slots), count]
     return None
 
 
@@ -99,8 +92,8 @@ def _kept_of(empty: Kept, data: Any, trees: OpenedTrees) -> Kept:
         number, epoch = data
         return replace(empty, rows=SupportState(_same_columns(trees[number], empty.rows.tree)), epoch=epoch)
     if isinstance(empty, UserTotals):
-        number, slots = data
-        return replace(empty, tree=_same_columns(trees[number], empty.tree), slots=[tuple(slot) for slot in slots])
+        number, slots, count = data
+        return replace(empty, tree=_same_columns(trees[number], empty.tree), slots=Slots(trees[slots], count, empty.aggregate.words or ()))
     return empty
 
 

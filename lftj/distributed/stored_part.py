@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from lftj.distributed.part import VERBS, PartState
 from lftj.distributed.plan import PartPlan
 from lftj.distributed.stored_files import RecordName
 from lftj.distributed.stored_format import stored_format
-from lftj.distributed.stored_heads import NotStoredError, Rule, shared_head_of
+from lftj.distributed.stored_heads import Rule, shared_head_of
 from lftj.distributed.stored_pages import StoredPages, segment_data, segment_of
 from lftj.distributed.stored_relations import relation_data, relation_of, statistics_data, statistics_of
 from lftj.distributed.stored_strings import StoredStrings
@@ -70,10 +69,7 @@ def _relations(state: PartState, trees: StoredTrees) -> dict[str, Any]:
 
 def _views(state: PartState, trees: StoredTrees) -> dict[str, Any]:
     writer = ViewWriter(rules_of(state.plan), trees)
-    views: dict[str, Any] = {}
-    for name, view in state.heads.items():
-        with suppress(NotStoredError):
-            views[name] = writer.view(view)
+    views = {name: writer.view(view) for name, view in state.heads.items()}
     return {"views": views, "heads": writer.heads}
 
 

@@ -39,7 +39,7 @@ class ViewWriter:
         self._numbers: dict[int, int] = {}
 
     def view(self, state: ViewState) -> dict[str, Any]:
-        """The state of a view, or of a recursive stratum, as data. Raises NotStoredError."""
+        """The state of a view, or of a recursive stratum, as data."""
         if isinstance(state, RowsAlone):
             return {"alone": [state.failures, state.patience, state.work, state.steps]}
         if isinstance(state, StratumState):

@@ -38,6 +38,8 @@ class UserAggregate:
     finish: Callable[[Any], Any] | None = None
     argument_types: tuple[Type, ...] = ()
     result_type: Type | None = None
+    words: tuple[int, ...] | None = None
+    """Where a state is a tuple of integers: how many words of 64 bits each takes at most, so that states can be stored as pages."""
 
     @property
     def invertible(self) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 from lftj.dictionary import Dictionary
 from lftj.heads.aggregate_shape import CallShape
 from lftj.heads.kept import Advance, GroupChange
+from lftj.heads.slots import Slots
 from lftj.heads.user import UserAggregate
 from lftj.heads.values import decoded
 from lftj.types import encode_scalar
@@ -32,7 +33,7 @@ class UserTotals:
     aggregate: UserAggregate
     dictionary: Dictionary
     tree: Tree
-    slots: list[Any] = field(default_factory=list)
+    slots: Slots = field(default_factory=Slots)
 
     @staticmethod
     def empty(arena: Arena, call: CallShape, aggregate: UserAggregate, dictionary: Dictionary, width: int) -> UserTotals:
@@ -49,7 +50,8 @@ class UserTotals:
         state = self._compacted() if len(self.slots) > max(_FEW_SLOTS, 2 * len(self.tree)) else self
         found, (places,) = state.tree.lookup(change.groups)
         slots, aggregate = state.slots, self.aggregate
-        totals = [slots[place] if there else aggregate.zero for there, place in zip(found.tolist(), places.tolist(), strict=True)]
+        known = iter(slots.take(places[found]))
+        totals = [next(known) if there else aggregate.zero for there in found.tolist()]
         self._combine(totals, change)
         alive = change.sizes > 0
         fresh = np.arange(len(slots), len(slots) + len(totals))
@@ -87,6 +89,7 @@ class UserTotals:
     def _compacted(self) -> UserTotals:
         """The same totals in a new list without those of the past. O(groups)."""
         *groups, places = self.tree.columns()
-        slots = [self.slots[place] for place in places.tolist()]
-        tree = Tree.build(self.tree.arena, groups, [np.arange(len(slots))]) if slots else self.tree
+        slots = Slots()
+        slots.extend(self.slots.take(places))
+        tree = Tree.build(self.tree.arena, groups, [np.arange(len(slots))]) if len(slots) else self.tree
         return UserTotals(self.call, self.aggregate, self.dictionary, tree, slots)
