@@ -7,8 +7,9 @@ A file is written under another name, fsynced and renamed, so it is whole or not
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -19,6 +20,7 @@ import pyarrow as pa
 from lftj import frames
 from lftj.dictionary import Dictionary
 from lftj.distributed.cuts import ALL, ONE, parts_of
+from lftj.errors import DistributedError
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns, Delta, no_rows
 from lftj.types import Type
@@ -29,11 +31,12 @@ SIGN = "#"
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A file with rows in one cut: `parts` are (part, rows) of its record batches, in their order."""
+    """A file with rows in one cut: `parts` are (part, rows) of its record batches, in their order, and `sums` their checksums."""
 
     file: str
     cut: int
     parts: tuple[tuple[int, int], ...]
+    sums: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +63,13 @@ class Entry:
 
     def to_json(self) -> dict[str, Any]:
         """For a manifest."""
-        pieces = [[piece.file, piece.cut, [list(pair) for pair in piece.parts]] for piece in self.pieces]
+        pieces = [[piece.file, piece.cut, [list(pair) for pair in piece.parts], list(piece.sums)] for piece in self.pieces]
         return {"version": self.version, "pieces": pieces, "bytes": self.bytes}
 
     @staticmethod
     def from_json(found: Mapping[str, Any]) -> Entry:
         """The entry that `to_json` made this of."""
-        pieces = (Piece(file, cut, tuple((part, rows) for part, rows in parts)) for file, cut, parts in found["pieces"])
+        pieces = (Piece(file, cut, tuple((part, rows) for part, rows in parts), tuple(sums)) for file, cut, parts, sums in found["pieces"])
         return Entry(found["version"], tuple(pieces), found["bytes"])
 
 
@@ -91,7 +94,10 @@ def write_entry(
         held, starts = np.unique(slot[order], return_index=True)
         piece = Piece(f"{stem}-{cut}.arrow", cut, tuple(zip(held.tolist(), np.diff([*starts, len(slot)]).tolist(), strict=True)))
         size += _write(folder / piece.file, table, piece)
-        pieces.append(piece)
+        with pa.memory_map(str(folder / piece.file)) as source:
+            reader = pa.ipc.open_file(source)
+            sums = tuple(_sum_of(reader.get_batch(number)) for number in range(len(piece.parts)))
+        pieces.append(replace(piece, sums=sums))
     return Entry(version, tuple(pieces), size)
 
 
@@ -169,17 +175,36 @@ def _signed_rows(
     numbers = [place for place, (holder, _) in enumerate(piece.parts) if cut < 0 or piece.cut != cut or holder == part]
     if not numbers:
         return no_rows(schema.arity), np.empty(0, np.int8)
-    columns, signs = _coded(_batches(folder / piece.file, numbers), schema, dictionary)
+    columns, signs = _coded(_batches(folder, piece, numbers), schema, dictionary)
     if cut >= 0 and piece.cut != cut:
         kept = parts_of(columns, [type for _, type in schema.columns], cut, dictionary, parts) == part
         columns, signs = [column[kept] for column in columns], signs[kept]
     return columns, signs
 
 
-def _batches(file: Path, numbers: Sequence[int]) -> pa.Table:
-    with pa.memory_map(str(file)) as source:
-        reader = pa.ipc.open_file(source)
-        return pa.Table.from_batches([reader.get_batch(number) for number in numbers])
+def _batches(folder: Path, piece: Piece, numbers: Sequence[int]) -> pa.Table:
+    """Some record batches of a file. Raises DistributedError (E403) where they are not what was written."""
+    file = folder / piece.file
+    try:
+        with pa.memory_map(str(file)) as source:
+            reader = pa.ipc.open_file(source)
+            batches = [reader.get_batch(number) for number in numbers]
+            good = all(_sum_of(batch) == piece.sums[number] for number, batch in zip(numbers, batches, strict=True))
+            if good:
+                return pa.Table.from_batches(batches)
+            reason = "its rows have another checksum"
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, IndexError) as problem:
+        reason = str(problem)
+    raise DistributedError(f"{file} is damaged: {reason}", code="E403", hint="take the path back from a copy")
+
+
+def _sum_of(batch: pa.RecordBatch) -> int:
+    """A checksum of all that a batch holds, as it lies in its file."""
+    found = batch.num_rows
+    for column in batch.columns:
+        for buffer in column.buffers():
+            found = zlib.crc32(b"" if buffer is None else buffer, found)
+    return found
 
 
 def _coded(table: pa.Table, schema: RelationSchema, dictionary: Dictionary) -> tuple[Columns, np.ndarray]:

@@ -7,7 +7,6 @@ workspace. A commit that died before leaves files that nothing names; they are s
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -16,9 +15,10 @@ from typing import Any
 from uuid import uuid4
 
 from lftj.distributed.entry import Entry, sync_folder
+from lftj.distributed.sealed import sealed, unsealed
 from lftj.errors import DistributedError
 
-FORMAT = 1
+FORMAT = 2
 _FILE = "manifest.json"
 _LOCK = "writer.lock"
 ROWS = "rows"
@@ -53,8 +53,8 @@ class Manifest:
         content |= {"log": log, "counts": self.counts, "batches": self.batches, "tokens": tokens, "steps": self.steps}
         path.mkdir(parents=True, exist_ok=True)
         waiting = path / f"{_FILE}.{uuid4().hex}.tmp"
-        with open(waiting, "w", encoding="utf-8") as sink:
-            json.dump(content, sink)
+        with open(waiting, "wb") as sink:
+            sink.write(sealed(content))
             sink.flush()
             os.fsync(sink.fileno())
         os.replace(waiting, path / _FILE)
@@ -64,7 +64,7 @@ class Manifest:
     def load(path: Path) -> Manifest | None:
         """The truth below a path, None where there is none yet. Raises DistributedError (E403) for what this version cannot read."""
         try:
-            content = json.loads((path / _FILE).read_text(encoding="utf-8"))
+            content = unsealed((path / _FILE).read_bytes())
         except FileNotFoundError:
             return None
         except ValueError as reason:

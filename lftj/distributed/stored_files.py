@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable
 from contextlib import suppress
@@ -10,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lftj.distributed.manifest import Manifest
+from lftj.distributed.sealed import unsealed
 from lftj.distributed.strings_file import files_of
 from scantree.watched_files import SUMS
 
@@ -61,7 +61,7 @@ def _named(folder: Path, kept: Iterable[RecordName]) -> set[str]:
     found: set[str] = set()
     for name in kept:
         try:
-            record = json.loads((folder / name.file).read_bytes())
+            record = unsealed((folder / name.file).read_bytes())
         except (OSError, ValueError):
             continue
         segments = {segment["name"] for segment in record["segments"]}

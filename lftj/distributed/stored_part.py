@@ -20,6 +20,7 @@ from lftj.distributed.entry import sync_folder
 from lftj.distributed.host import Host
 from lftj.distributed.part import VERBS, PartState
 from lftj.distributed.plan import PartPlan
+from lftj.distributed.sealed import sealed, unsealed
 from lftj.distributed.stored_files import RecordName
 from lftj.distributed.stored_format import stored_format
 from lftj.distributed.stored_heads import Rule, shared_head_of
@@ -80,7 +81,7 @@ def rules_of(plan: PartPlan) -> list[Rule]:
 
 def _write(folder: Path, name: RecordName, record: Mapping[str, Any]) -> int:
     waiting = folder / f"{name.file}.{uuid4().hex}.tmp"
-    content = json.dumps(record, separators=(",", ":")).encode()
+    content = sealed(record)
     with open(waiting, "wb") as sink:
         sink.write(content)
         sink.flush()
@@ -93,7 +94,7 @@ def _write(folder: Path, name: RecordName, record: Mapping[str, Any]) -> int:
 # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 def read_record(folder: Path, name: RecordName, program: str, parts: int) -> dict[str, Any] | None:
     """A record of this program and of so many parts, None where it is of others, or of another version of lftj."""
-    record = json.loads((folder / name.file).read_bytes())
+    record = unsealed((folder / name.file).read_bytes())
     fits = record["format"] == stored_format() and record["program"] == program and record["parts"] == parts
     return record if fits else None
 

@@ -8,7 +8,6 @@ no table. A small head, written last, tells how far all that goes.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -17,6 +16,7 @@ from uuid import uuid4
 
 import numpy as np
 
+from lftj.distributed.sealed import sealed, unsealed
 from lftj.text_index import Table
 from scantree.mapping import write_at
 from scantree.watched_files import BLOCK_BYTES, SUMS, sums_of, write_sums
@@ -50,7 +50,7 @@ class StringsHead:
     @staticmethod
     def of(folder: Path, name: str) -> StringsHead:
         """The head of a file. Raises OSError, ValueError or TypeError."""
-        found = json.loads((folder / f"{name}.head").read_bytes())
+        found = unsealed((folder / f"{name}.head").read_bytes())
         return StringsHead(**{**found, "tables": tuple(map(tuple, found["tables"])), "tails": tuple(found["tails"])})
 
 
@@ -109,7 +109,7 @@ class StringsFile:
             letters = _append(letters_of(folder, self.name), data, head.letters[0], head.stop, stop)
             tables = self._tables(offsets, data, count)
             self._head = StringsHead(head.first, count, head.start, stop, tables, (ends, letters))
-            _replace(folder / f"{self.name}.head", json.dumps(asdict(self._head)).encode())
+            _replace(folder / f"{self.name}.head", sealed(asdict(self._head)))
         return count - head.first
 
     def _tables(self, offsets: np.ndarray, data: np.ndarray, count: int) -> tuple[tuple[int, int], ...]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from lftj.declared import function_schema, is_news, relation_schema, view_schema
+from lftj.declared import ChoiceDomains, function_schema, is_news, relation_schema, view_schema
 from lftj.distributed.cuts import ALL, ONE
 from lftj.distributed.draft import RelationOrName, unsupported
 from lftj.distributed.manifest import Manifest
@@ -67,9 +67,11 @@ class DistributedWorkspace:
         return self._live
 
     # ── declarations ──────────────────────────────────────────────────────────────────────────────────────────────────
-    def relation(self, name: str, columns: Mapping[str, object], key: str | Sequence[str] | None = None) -> Relation:
+    def relation(
+        self, name: str, columns: Mapping[str, object], key: str | Sequence[str] | None = None, choice: ChoiceDomains = ()
+    ) -> Relation:
         """Declare a relation, as `Workspace.relation`; rows of one key always lie in one part, which checks the key."""
-        return self._declare(relation_schema(name, columns, key), view=False)
+        return self._declare(relation_schema(name, columns, key, choice), view=False)
 
     def view(self, name: str, columns: Mapping[str, object]) -> Relation:
         """Declare a relation whose rows come from rules only."""

@@ -7,11 +7,11 @@ import decimal
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import lftj
 from lftj import frames
 from lftj.dictionary import Dictionary
 from lftj.distributed.cuts import ALL, ONE
@@ -104,10 +104,23 @@ def test_rows_without_columns(tmp_path: Path) -> None:
     assert read_entry(tmp_path, entry, schema, ONE, 1, PARTS, dictionary).inserted == 0
 
 
-def test_a_damaged_file_is_an_error_and_no_rows(tmp_path: Path) -> None:
+@pytest.mark.parametrize("damage", ["short", "a letter", "a number", "the last byte"])
+def test_a_damaged_file_is_an_error_and_no_rows(tmp_path: Path, damage: str) -> None:
     dictionary = Dictionary()
-    entry = write_entry(tmp_path, "e", 1, SCHEMA, delta_of({(1, "a")}, set(), dictionary), (0,), PARTS, dictionary)
+    rows = {(7_000_000_000_000_001, "abcdefghijklm"), (2, "b")}
+    entry = write_entry(tmp_path, "e", 1, SCHEMA, delta_of(rows, set(), dictionary), (0,), PARTS, dictionary)
     file = tmp_path / entry.pieces[0].file
-    file.write_bytes(file.read_bytes()[:100])
-    with pytest.raises(pa.ArrowException):
+    content = bytearray(file.read_bytes())
+    places = {
+        "a letter": content.index(b"abcdefghijklm") + 5,
+        "a number": content.index(np.int64(7_000_000_000_000_001).tobytes()) + 1,
+        "the last byte": len(content) - 1,
+    }
+    if damage == "short":
+        del content[100:]
+    else:
+        content[places[damage]] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(lftj.DistributedError, match="is damaged") as caught:
         read_entry(tmp_path, entry, SCHEMA, ONE, 0, PARTS, dictionary)
+    assert caught.value.code == "E403"
