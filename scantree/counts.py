@@ -41,7 +41,7 @@ def add_counts(tree: Tree, rows: Matrix, amounts: Matrix) -> Recounted:
     lines = np.empty((3 * keys + 1, changes), np.int64)
     written, gone, fresh = lines[: keys + 1], lines[keys + 1 : 2 * keys + 1], lines[2 * keys + 1 :]
     found = np.zeros(FOUND_WORDS, np.int64)
-    if tree.root == 0:
+    if not changes or tree.root == 0:
         status = count_new(rows, amounts, written, gone, fresh, found)
         after = tree.apply(written[:, : found[WRITTEN]]) if status == DONE else tree
     else:

@@ -67,3 +67,10 @@ def test_a_tree_without_rows_is_loaded_or_refuses() -> None:
     gone = add_counts(found.tree, np.array([[3, 5]]), np.array([-2, -1]))
     assert len(gone.tree) == 0
     assert rows_of(list(gone.gone)) == [(3,), (5,)]
+
+
+def test_no_change_leads_nowhere() -> None:
+    tree = Tree.build(Arena(), [np.arange(9)], [np.ones(9, np.int64)], leaf_capacity=4, fan=4)
+    found = add_counts(tree, np.empty((1, 0), np.int64), np.empty(0, np.int64))
+    assert found.tree is tree
+    assert [matrix.shape for matrix in found[1:]] == [(2, 0), (1, 0), (1, 0)]
