@@ -52,7 +52,7 @@ def keeps_key(schema: RelationSchema, before: RelationVersion, delta: Delta) -> 
     change = delta.reordered(order)
     if len(equal_runs(change.inserts, len(key))) < delta.inserted:
         return False
-    if before.tree(order).ends_before([int(column[0]) for column in change.inserts[: len(key)]]):
+    if not before.count or before.tree(order).ends_before([int(column[0]) for column in change.inserts[: len(key)]]):
         return True  # keys that are given out in their order are all new
     there, rows, _ = before.tree(order).edge_rows(change.inserts[: len(key)])
     if not there.any():

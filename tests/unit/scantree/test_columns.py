@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from scantree.columns import as_matrix
+from scantree.columns import Lines, as_matrix
+from scantree.rows import sort_rows
 
 ROWS = 5000  # fewer are copied anyway
 
@@ -36,3 +37,21 @@ def test_parts_of_lines_are_copied(part: tuple[slice, slice]):
     columns = list(whole[part])
     assert as_matrix(columns, 3).tolist() == [column.tolist() for column in columns]
     assert as_matrix(columns, 3).flags.c_contiguous
+
+
+def test_lines_remember_their_matrix():
+    whole = np.arange(12).reshape(3, 4).copy()
+    assert as_matrix(Lines(whole), 3) is whole
+    part = Lines(whole[:, :2])
+    assert as_matrix(part, 3).flags.c_contiguous
+    assert as_matrix(part, 3) is as_matrix(part, 3)
+    assert [line.tolist() for line in part] == whole[:, :2].tolist()
+    with pytest.raises(ValueError, match="2 columns expected"):
+        as_matrix(part, 2)
+
+
+def test_some_of_the_lines_are_no_lines():
+    found = sort_rows([np.array([3, 1, 2]), np.array([7, 8, 9])])
+    assert isinstance(found, Lines)
+    assert as_matrix(found[1:], 1).tolist() == [[8, 9, 7]]
+    assert as_matrix([*found, found[0]], 3).tolist() == [[1, 2, 3], [8, 9, 7], [1, 2, 3]]

@@ -33,3 +33,10 @@ def test_few_pages_are_opened(last: bool) -> None:
     tree = Tree.build(Arena(), random_rows(1, 100_000))
     prefixes = columns_of([(value,) for value in EXTREMES], 1)
     assert tree.edge_rows(prefixes, last=last)[2] <= 2 * (tree.height + 1) * len(EXTREMES)
+
+
+@given(st.sets(keys, max_size=40), st.lists(numbers(3), min_size=1, max_size=3))
+def test_a_tree_ends_before_a_key_that_none_of_its_rows_reaches(found: set[tuple[int, ...]], key: list[int]) -> None:
+    arena = Arena(reserve_bytes=1 << 28)
+    tree = Shape(3, 0).build(arena, found) if found else Shape(3, 0).empty(arena)
+    assert tree.ends_before(key) == all(row[: len(key)] < tuple(key) for row in found)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from scantree.rows import (
     contains,
     difference,
+    differences,
     equal_runs,
     intersection,
     is_sorted_distinct,
@@ -88,6 +89,7 @@ def test_set_operations_agree_with_sets(case: tuple[int, Rows, Rows]) -> None:
     a, b = columns_of(left, width), columns_of(right, width)
     assert contains(a, b).tolist() == [row in set(right) for row in left]
     assert rows_of(difference(a, b)) == sorted(set(left) - set(right))
+    assert [rows_of(side) for side in differences(a, b)] == [rows_of(difference(a, b)), rows_of(difference(b, a))]
     assert rows_of(union(a, b)) == sorted(set(left) | set(right))
     assert rows_of(intersection(a, b)) == sorted(set(left) & set(right))
     positions, found = locate(a, b)
