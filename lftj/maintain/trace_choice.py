@@ -46,16 +46,18 @@ def choose_trace(rule: NormalRule, needed: tuple[int, ...], relations: Relations
     """How to trace a rule, or None where delta queries serve better. O(positions · levels²)."""
     if any(not probe.args or all(argument is None for argument in probe.args) for probe in rule.negated) or not rule.atoms:
         return None  # a negated atom that looks at no column has no trie branch of its own
-    counting = plan_rule(rule, relations, context, needed=needed, count=True)
-    first = plan_rule(rule, relations, context, needed=needed, count=False)
     if context.trace_override is not None:
-        plan = first if context.trace_override.first_proof and not rule.aggregates else counting
+        counting = not context.trace_override.first_proof or rule.aggregates
+        plan = plan_rule(rule, relations, context, needed=needed, count=counting)
         return _forced(TracedBody(rule, plan, context.dictionary), context.trace_override)
     if context.trace_budget <= 0:
         return None
-    if not rule.aggregates and _proofs_per_row(first) >= MANY_PROOFS:
-        return _within_budget(TracedBody(rule, first, context.dictionary), relations, context, always=True)
-    return _within_budget(TracedBody(rule, counting, context.dictionary), relations, context, always=False)
+    if not rule.aggregates:
+        first = plan_rule(rule, relations, context, needed=needed, count=False)
+        if _proofs_per_row(first) >= MANY_PROOFS:
+            return _within_budget(TracedBody(rule, first, context.dictionary), relations, context, always=True)
+    plan = plan_rule(rule, relations, context, needed=needed, count=True)
+    return _within_budget(TracedBody(rule, plan, context.dictionary), relations, context, always=False)
 
 
 def _forced(body: TracedBody, override: TraceOverride) -> TraceChoice:
