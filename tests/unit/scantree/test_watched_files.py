@@ -12,9 +12,9 @@ from scantree import watched_files
 from scantree.mapping import reserve, show_file
 from scantree.watched_files import BLOCK_BYTES, FileDamagedError, Watch, WatchedFile, sums_of, write_sums
 
-BLOCKS = 64
-STRIDE = 16
-"""Blocks between two that are looked at: the system may bring in some neighbours with a page."""
+BLOCKS = 640
+NEIGHBOURS = 128
+"""Blocks that the system may bring in with one that is looked at: as many as 2 MiB have."""
 
 
 def mapped(file: Path, *, tail: int | None = None) -> tuple[np.ndarray, WatchedFile]:
@@ -49,25 +49,25 @@ def test_what_was_looked_at_is_checked_once(tmp_path: Path) -> None:
     assert array[3 * BLOCK_BYTES] >= 0
     watch.check()
     first = watch.read
-    assert BLOCK_BYTES <= first <= STRIDE * BLOCK_BYTES
+    assert BLOCK_BYTES <= first <= NEIGHBOURS * BLOCK_BYTES
     watch.check()
     assert watch.read == first
-    array[40 * BLOCK_BYTES] ^= 1  # a private copy: the file has what it had
+    array[400 * BLOCK_BYTES] ^= 1  # a private copy: the file has what it had
     watch.check()
-    assert first < watch.read <= 2 * STRIDE * BLOCK_BYTES
+    assert first < watch.read <= 2 * NEIGHBOURS * BLOCK_BYTES
     watch.check(everything=True)
     assert (watch.read, watch.files) == (BLOCKS * BLOCK_BYTES, 0)
 
 
 def test_a_flipped_byte_is_told_when_its_block_is_looked_at(tmp_path: Path) -> None:
     written(tmp_path / "a")
-    flip(tmp_path / "a", 40 * BLOCK_BYTES + 5)
+    flip(tmp_path / "a", 400 * BLOCK_BYTES + 5)
     array, file = mapped(tmp_path / "a")
     watch = Watch()
     watch.add(file)
     assert array[0] >= 0
     watch.check()
-    assert array[40 * BLOCK_BYTES + 9000] >= 0
+    assert array[400 * BLOCK_BYTES + 9000] >= 0
     for _ in range(2):  # and not only once
         with pytest.raises(FileDamagedError, match="not what was written"):
             watch.check()
