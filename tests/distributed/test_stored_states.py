@@ -138,7 +138,7 @@ def test_a_byte_flipped_in_an_early_append_is_no_wrong_answer(tmp_path: Path, mo
     monkeypatch.setattr(checkpoints, "COMMITS", 0)
     monkeypatch.setattr(segment_map, "_CHECKED", 0)  # pages are checked as those of large parts are: when someone looked at them
     executor = InlineExecutor(tmp_path, 1)
-    edges = {(x, y) for x in range(300) for y in range(7)}
+    edges = {(x, y) for x in range(3000) for y in range(2)}
     rules = ".decl v(x: number, s: number) v(x, sum(y)) :- e(x, y)."
     workspace = opened(executor, rules, sorted(edges))
     for step in range(3):
@@ -149,16 +149,16 @@ def test_a_byte_flipped_in_an_early_append_is_no_wrong_answer(tmp_path: Path, mo
     edges.add((5, 2000))
     file = min((tmp_path / "state").glob("part0-*.pages"), key=lambda file: file.stat().st_mtime_ns)  # all records need the first one
     content = bytearray(file.read_bytes())
-    content[content.index(np.arange(100, 103).tobytes())] ^= 1  # a leaf with groups 100, 101, 102
+    content[content.index(np.arange(2000, 2003).tobytes())] ^= 1  # a leaf of groups that no commit has changed yet
     file.write_bytes(content)
     executor.forget()
-    assert change(workspace, (100, 3000), (101, 3000))["built"] == 1
-    edges |= {(100, 3000), (101, 3000)}
+    assert change(workspace, (2000, 3000), (2001, 3000))["built"] == 1
+    edges |= {(2000, 3000), (2001, 3000)}
     assert set(workspace["v"]) == expected(rules, edges)
     assert len(list((tmp_path / "state").glob("damaged-*"))) == 1
     executor.forget()
-    assert change(workspace, (102, 3000))["opened"] == 1  # stored again
-    assert set(workspace["v"]) == expected(rules, edges | {(102, 3000)})
+    assert change(workspace, (2002, 3000))["opened"] == 1  # stored again
+    assert set(workspace["v"]) == expected(rules, edges | {(2002, 3000)})
 
 
 def test_after_a_worker_that_died_all_is_checked_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
