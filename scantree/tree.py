@@ -28,18 +28,10 @@ from scantree.monoid import COUNT, Aggregate, Monoid
 from scantree.page_kernels import FAN_CAPACITY, LEAF_CAPACITY, MAX_HEIGHT, PAGE_FAN, PAGE_ROWS, REFERENCES, WORDS_IN_USE, discard
 from scantree.read_kernels import look_up, read_edges, read_ranks, read_rows
 from scantree.scan import scan_column, scan_monoid
-from scantree.seek_kernels import END, LARGEST, lower_bound, rank
+from scantree.seek_kernels import END, lower_bound, rank
 
 _NO_COLUMNS: tuple[Words, ...] = ()
 A = TypeVar("A")
-
-
-def after_prefix(prefix: Sequence[int]) -> list[int] | None:
-    """The least bound that comes after all keys that begin with `prefix`, as `range` and `scan` take it; None when nothing does."""
-    bound = list(prefix)
-    while bound and bound[-1] == LARGEST:
-        bound.pop()
-    return [*bound[:-1], bound[-1] + 1] if bound else None
 
 
 class Tree:

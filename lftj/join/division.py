@@ -22,7 +22,7 @@ from lftj.join.trace import Sink
 from lftj.program.normal_form import Value
 from partition.split import KeyRange, SecondKeys, split
 from scantree import Tree
-from scantree.tree import after_prefix
+from scantree.bounds import after_prefix
 
 _LAST = 2**63 - 1
 

@@ -17,7 +17,7 @@ from lftj.join.assemble import Assembly
 from lftj.join.plan import PlannedAtom
 from partition.split import Keys, Weights
 from scantree import Tree
-from scantree.tree import after_prefix
+from scantree.bounds import after_prefix
 
 SAMPLED = 2_000_000
 """Rows of a relation beyond which only so many are looked at."""

@@ -26,7 +26,6 @@ from lftj.storage.delta import Delta
 
 _FREE = 20_000  # kernel steps that following may take for a rule that joins
 _SHARE = 0.5  # or this share of evaluating the body
-_RULES = 1 << 14  # whose forms are remembered
 
 
 @dataclass
@@ -85,7 +84,7 @@ class CommitHeads:
 
     def rows(self, rule: NormalRule, work: RuleWork, *, follow: bool, traced: bool) -> tuple[Columns, RuleState]:
         """All head rows of a rule, sorted, and its state. `follow`: the body may be followed from what others kept of it."""
-        member = self._as_member(rule)
+        member = _as_member(rule)
         assert member is not None
         key = member.head.key
         before = next((head for _, head in self._heads(member.head.body, key)), None) if key not in self._done else None
@@ -233,19 +232,12 @@ class CommitHeads:
         found: dict[str, list[Member]] = {}
         for stratum in self._program.order.strata_of(self._changed_rules):
             for rule in stratum.rules if not stratum.recursive else ():
-                member = self._as_member(rule)
+                member = _as_member(rule)
                 if member is not None and not self._program.relations[rule.relation].choice:
                     found.setdefault(member.head.key, []).append(member)
         return found
 
-    def _as_member(self, rule: NormalRule | FunctorRule) -> Member | None:
-        """A rule with aggregates that keeps a state, ready to share it; made once for each rule, and remembered by its identity."""
-        forms: dict[int, tuple[object, Member | None]] = self._context.prepared.setdefault(CommitHeads, {})
-        known = forms.get(id(rule))
-        if known is None:
-            if len(forms) >= _RULES:
-                forms.clear()
-            shares = isinstance(rule, NormalRule) and rule.aggregates and extremes_of(rule) is None
-            known = (rule, Member.of(rule) if shares and isinstance(rule, NormalRule) else None)
-            forms[id(rule)] = known  # with the rule, so that its identity stays its own
-        return known[1]
+
+def _as_member(rule: NormalRule | FunctorRule) -> Member | None:
+    """A rule with aggregates that keeps a state, ready to share it."""
+    return Member.of(rule) if isinstance(rule, NormalRule) and rule.aggregates and extremes_of(rule) is None else None
