@@ -23,6 +23,7 @@ from lftj.distributed.plan import PartPlan
 from lftj.distributed.stored_files import STATE, RecordName, records, remove_older, trial
 from lftj.distributed.stored_pages import StoredPages
 from lftj.distributed.stored_part import open_part, read_record, store_part
+from lftj.distributed.storing import storing
 from lftj.distributed.task import PartTask
 from scantree.watched_files import FileDamagedError
 
@@ -141,12 +142,15 @@ class Checkpoints:
                 self._wake.notify_all()
 
     def _store(self, path: str, due: _Due) -> None:
-        try:
-            store_part(due.name, due.program, due.state, self.pages(path), due.host.strings_below(path))
-        except (OSError, MemoryError, FileDamagedError):
-            self._since[path, due.name.part].program = ""  # rows are on disk: nothing is lost
-            return
-        remove_older(Path(path) / STATE, due.name, due.base)
+        with storing(Path(path)) as open_:
+            if not open_:
+                return
+            try:
+                store_part(due.name, due.program, due.state, self.pages(path), due.host.strings_below(path))
+            except (OSError, MemoryError, FileDamagedError):
+                self._since[path, due.name.part].program = ""  # rows are on disk: nothing is lost
+                return
+            remove_older(Path(path) / STATE, due.name, due.base)
 
     # ── opening ───────────────────────────────────────────────────────────────────────────────────────────────────────
     def opened(self, path: str, part: int, manifest: Manifest, program: str, plan: PartPlan) -> tuple[PartState, Host] | None:

@@ -16,6 +16,7 @@ from lftj.distributed.planner import plan_of
 from lftj.distributed.programs import described, restored
 from lftj.distributed.sending import Executor
 from lftj.distributed.stored_files import sweep_states
+from lftj.distributed.storing import begin_storing, end_storing
 from lftj.errors import DistributedError
 from lftj.program.program import Program
 from lftj.storage.database import BASE_SUFFIX
@@ -39,6 +40,7 @@ class Store:
                 raise DistributedError(message, code="E403", hint=f"write partitions={self.manifest.parts}, or choose another path")
             sweep(executor.path, self.manifest)
             sweep_states(executor.path, self.manifest)
+            begin_storing(executor.path)
             self.program, self.views = restored(self.manifest.program)
         except BaseException:
             self._lock.release()
@@ -103,7 +105,8 @@ class Store:
         return description
 
     def close(self) -> None:
-        """Let others open the path."""
+        """Let others open the path, below which nothing changes any more."""
+        end_storing(self.executor.path)
         self._lock.release()
 
 

@@ -190,7 +190,10 @@ class DistributedWorkspace:
 
     # ── the end ───────────────────────────────────────────────────────────────────────────────────────────────────────
     def close(self) -> None:
-        """Let others open the path. Harmless when repeated."""
+        """Let others open the path, below which nothing changes any more. Harmless when repeated.
+
+        Waits for workers that are just storing a part, half a minute at most.
+        """
         if self._live is not None and self._live.writer.mine:
             raise LftjError("a transaction is open", code="E342", hint="commit or roll it back, then close")
         if self._live is not None:
