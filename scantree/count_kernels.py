@@ -12,6 +12,7 @@ from scantree.jit import compiled, load
 from scantree.leaf_kernels import fetched_leaf, leaf_path, remake_leaf, share_end
 from scantree.page_kernels import ENTRIES, KEYS, LEAF_CAPACITY, discard, leaf_column
 from scantree.piece_kernels import PIECE_WORDS
+from scantree.rows_kernels import sums_wrap
 from scantree.seek_kernels import compare_leaf_row, slot_from
 
 DONE, OVERFLOW, NEGATIVE = 0, 1, 2
@@ -28,7 +29,7 @@ FOUND_WORDS = 3
 def count_row(rows, row, before, amount, written, gone, fresh, found):
     """Note what one row comes to: its new count in `written`, or the row in `gone`; in `fresh` too where it was not there. A status."""
     after = before + amount
-    if (before ^ after) & (amount ^ after) < 0:
+    if sums_wrap(before, amount, after):
         return OVERFLOW
     if after < 0:
         return NEGATIVE

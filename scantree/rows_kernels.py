@@ -100,6 +100,12 @@ def merge_distinct(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> int:
 
 
 @compiled
+def sums_wrap(left, right, total):
+    """Whether left + right, which int64 arithmetic made `total`, is not their sum."""
+    return (left ^ total) & (right ^ total) < 0
+
+
+@compiled
 def run_sums(values: np.ndarray, starts: np.ndarray, sums: np.ndarray) -> int:
     """Sum each run of `values`; run r is [starts[r], starts[r + 1]). Returns -1, or the first run whose sum leaves int64.
 

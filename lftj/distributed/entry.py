@@ -6,13 +6,11 @@ A file is written under another name, fsynced and renamed, so it is whole or not
 
 from __future__ import annotations
 
-import os
 import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +18,7 @@ import pyarrow as pa
 from lftj import frames
 from lftj.dictionary import Dictionary
 from lftj.distributed.cuts import ALL, ONE, parts_of
+from lftj.distributed.whole_files import whole_file
 from lftj.errors import DistributedError
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns, Delta, no_rows
@@ -111,28 +110,13 @@ def _table(names: list[str], types: list[Type], columns: Columns, signs: np.ndar
 def _write(target: Path, table: pa.Table, piece: Piece) -> int:
     """Write, fsync, rename; the bytes written."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    waiting = target.with_name(f"{target.name}.{uuid4().hex}.tmp")
-    with open(waiting, "wb") as sink:
+    with whole_file(target) as sink:
         with pa.ipc.new_file(sink, table.schema) as writer:
             start = 0
             for _, rows in piece.parts:
                 writer.write_table(table.slice(start, rows), max_chunksize=max(1, rows))
                 start += rows
-        sink.flush()
-        os.fsync(sink.fileno())
-        size = sink.tell()
-    os.replace(waiting, target)
-    sync_folder(target.parent)
-    return size
-
-
-def sync_folder(folder: Path) -> None:
-    """Make what was renamed in a folder stay renamed after a loss of power."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        return sink.tell()
 
 
 # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
-from lftj.distributed.entry import Entry, sync_folder
+from lftj.distributed.entry import Entry
 from lftj.distributed.sealed import sealed, unsealed
+from lftj.distributed.whole_files import whole_file
 from lftj.errors import DistributedError
 
 FORMAT = 2
@@ -52,13 +52,8 @@ class Manifest:
         content = {"format": FORMAT, "parts": self.parts, "version": self.version, "token": self.token, "program": self.program}
         content |= {"log": log, "counts": self.counts, "batches": self.batches, "tokens": tokens, "steps": self.steps}
         path.mkdir(parents=True, exist_ok=True)
-        waiting = path / f"{_FILE}.{uuid4().hex}.tmp"
-        with open(waiting, "wb") as sink:
+        with whole_file(path / _FILE) as sink:
             sink.write(sealed(content))
-            sink.flush()
-            os.fsync(sink.fileno())
-        os.replace(waiting, path / _FILE)
-        sync_folder(path)
 
     @staticmethod
     def load(path: Path) -> Manifest | None:

@@ -8,15 +8,12 @@ record, and after that the pages that someone looks at.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from lftj.distributed.cuts import ALL
-from lftj.distributed.entry import sync_folder
 from lftj.distributed.host import Host
 from lftj.distributed.part import VERBS, PartState
 from lftj.distributed.plan import PartPlan
@@ -29,6 +26,7 @@ from lftj.distributed.stored_relations import relation_data, relation_of, statis
 from lftj.distributed.stored_strings import StoredStrings
 from lftj.distributed.stored_trees import OpenedTrees, StoredTrees
 from lftj.distributed.stored_views import ViewReader, ViewWriter
+from lftj.distributed.whole_files import whole_file
 from lftj.storage.database import Database
 
 WHOLE = "whole"
@@ -80,15 +78,8 @@ def rules_of(plan: PartPlan) -> list[Rule]:
 
 
 def _write(folder: Path, name: RecordName, record: Mapping[str, Any]) -> int:
-    waiting = folder / f"{name.file}.{uuid4().hex}.tmp"
-    content = sealed(record)
-    with open(waiting, "wb") as sink:
-        sink.write(content)
-        sink.flush()
-        os.fsync(sink.fileno())
-    os.replace(waiting, folder / name.file)
-    sync_folder(folder)
-    return len(content)
+    with whole_file(folder / name.file) as sink:
+        return sink.write(sealed(record))
 
 
 # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -17,6 +17,7 @@ from uuid import uuid4
 import numpy as np
 
 from lftj.distributed.sealed import sealed, unsealed
+from lftj.distributed.whole_files import whole_file
 from lftj.text_index import Table
 from scantree.mapping import write_at
 from scantree.watched_files import BLOCK_BYTES, SUMS, sums_of, write_sums
@@ -109,7 +110,8 @@ class StringsFile:
             letters = _append(letters_of(folder, self.name), data, head.letters[0], head.stop, stop)
             tables = self._tables(offsets, data, count)
             self._head = StringsHead(head.first, count, head.start, stop, tables, (ends, letters))
-            _replace(folder / f"{self.name}.head", sealed(asdict(self._head)))
+            with whole_file(folder / f"{self.name}.head") as sink:
+                sink.write(sealed(asdict(self._head)))
         return count - head.first
 
     def _tables(self, offsets: np.ndarray, data: np.ndarray, count: int) -> tuple[tuple[int, int], ...]:
@@ -143,12 +145,3 @@ def _append(file: Path, array: np.ndarray, base: int, first: int, last: int) -> 
     sums = sums_of(content)
     write_sums(file, (begin - base) // BLOCK_BYTES, sums)
     return int(sums[-1]) if len(sums) else 0
-
-
-def _replace(file: Path, content: bytes) -> None:
-    waiting = file.with_name(f"{file.name}.{uuid4().hex}.tmp")
-    with open(waiting, "wb") as sink:
-        sink.write(content)
-        sink.flush()
-        os.fsync(sink.fileno())
-    os.replace(waiting, file)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from scantree.jit import compiled
+from scantree.rows_kernels import sums_wrap
 
 DONE, OVERFLOW = 0, 1
 """How it went: fine, or a count left int64."""
@@ -17,12 +18,6 @@ def compare_rows(rows, i, j):
         if rows[column, i] != rows[column, j]:
             return -1 if rows[column, i] < rows[column, j] else 1
     return 0
-
-
-@compiled
-def sums_wrap(left, right, total):
-    """Whether left + right, which int64 arithmetic made `total`, is not their sum."""
-    return (left ^ total) & (right ^ total) < 0
 
 
 @compiled

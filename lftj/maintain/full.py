@@ -37,15 +37,13 @@ def derive(schema: RelationSchema, rules: Iterable[NormalRule | FunctorRule], re
 
 def projected(rule: NormalRule, relations: Relations, context: Context) -> tuple[Columns, np.ndarray]:
     """The distinct head rows of a rule without aggregates, sorted, and how many assignments support each [LFTJ-IVM 2.2]."""
-    head = [term.variable for term in rule.head if isinstance(term, Ref)]
     if (copied := _copied(rule, relations, context)) is not None:
         return copied
-    needed = tuple(dict.fromkeys(head))
+    needed, picks = head_picks(rule)
     # with every variable in the head there is nothing to count: each assignment is its own row [LFTJ-IVM 2.1]
     count = len(needed) < len(rule.variables)
     plan = plan_rule(rule, relations, context, needed=needed, count=count)
-    picks = [needed.index(variable) for variable in head]
-    rows: Columns = no_rows(len(head))
+    rows: Columns = no_rows(len(picks))
     counts = np.empty(0, np.int64)
     waiting: list[np.ndarray] = []
     gathered = 0
@@ -56,6 +54,13 @@ def projected(rule: NormalRule, relations: Relations, context: Context) -> tuple
             rows, counts = _compact(rows, counts, waiting, picks)
             waiting, gathered = [], 0
     return _compact(rows, counts, waiting, picks)
+
+
+def head_picks(rule: NormalRule) -> tuple[tuple[int, ...], np.ndarray]:
+    """The values that a head needs, and for each of its columns which of them it is."""
+    head = [term.variable for term in rule.head if isinstance(term, Ref)]
+    needed = tuple(dict.fromkeys(head))
+    return needed, np.array([needed.index(variable) for variable in head], np.int64)
 
 
 def copied_columns(rule: NormalRule) -> list[int] | None:
@@ -88,7 +93,7 @@ def _fewer(rows: np.ndarray) -> np.ndarray:
     return np.array([*columns, counts])
 
 
-def _compact(rows: Columns, counts: np.ndarray, pieces: Sequence[np.ndarray], picks: list[int]) -> tuple[Columns, np.ndarray]:
+def _compact(rows: Columns, counts: np.ndarray, pieces: Sequence[np.ndarray], picks: np.ndarray) -> tuple[Columns, np.ndarray]:
     if not pieces:
         return rows, counts
     new = pieces[0] if len(pieces) == 1 else np.concatenate(pieces, axis=1)

@@ -13,8 +13,9 @@ changes go by before that is tried again.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
 
 from lftj.errors import ValueRangeError
 from lftj.join.context import AllowanceSpentError, Context
@@ -117,21 +118,58 @@ def given_up(failures: int) -> RowsAlone:
     return RowsAlone(failures, (1 << failures) - 1)
 
 
+class Update(Protocol):
+    """An update of a stratum that counts what it does. None for the state: from there it cannot be updated again."""
+
+    assignments: int
+
+    def run(self) -> tuple[StratumState | None, dict[str, Delta]]:
+        """The new state, and the net changes. Raises what evaluation raises."""
+        ...
+
+
+class GivenUp(NamedTuple):
+    """Why a stratum is evaluated anew, as strategies say it, and the state there was, knowing that."""
+
+    strategy: str
+    kept: StratumState
+
+    @property
+    def alone(self) -> RowsAlone:
+        """What is kept if rows are all that is found then."""
+        return given_up(self.kept.failures + (self.strategy == "fallback"))
+
+
+def try_update(kept: StratumState, begin: Callable[[], Update], context: Context, change: Change) -> Followed | GivenUp:
+    """A stratum after an update, which is begun if it is worth it, and given up when it takes more than it may."""
+    allowed = allowance(kept, change, context)
+    if allowed is None:
+        return GivenUp("forecast", kept)
+    update = begin()
+    context.allowance = allowed
+    try:
+        state, deltas = update.run()
+        spent = allowed - (context.allowance or 0)
+    except AllowanceSpentError:
+        return GivenUp("fallback", disappointed(kept, allowed, change))
+    except (ValueRangeError, OverflowError):
+        # Rows that exist in no version may be looked at on the way, such as one that an erased and an inserted row make together, and their
+        # values may leave their types: evaluation from nothing decides about failures.
+        return GivenUp("fallback", kept)
+    finally:
+        context.allowance = None
+    after = given_up(kept.failures + 1) if state is None else replace(state.experienced(spent, change.rows), used=True, failures=0)
+    return Followed(deltas, after, "update", change.rows, update.assignments)
+
+
 def _updated_or_not(kept: StratumState, rules: list[NormalRule], versions: Versions, context: Context, change: Change) -> Followed:
-    strategy = "forecast"
-    if (allowed := allowance(kept, change, context)) is not None:
-        strategy = "fallback"
-        try:
-            return _updated(kept, rules, versions, context, allowed, change.rows)
-        except AllowanceSpentError:
-            kept = disappointed(kept, allowed, change)
-        except (ValueRangeError, OverflowError):
-            # A row that only an erased and an inserted row make together exists in no version: a bootstrap decides about failures.
-            pass
+    tried = try_update(kept, lambda: ElasticUpdate(kept, rules, versions, context), context, change)
+    if isinstance(tried, Followed):
+        return tried
     # Where one large change follows another nothing is counted; one among small ones is counted at once.
-    if kept.used:
-        return _counted(kept, rules, versions, context, strategy)
-    return _rows_alone(kept.schemas, rules, versions, context, given_up(kept.failures + (strategy == "fallback")), strategy)
+    if tried.kept.used:
+        return _counted(tried.kept, rules, versions, context, tried.strategy)
+    return _rows_alone(kept.schemas, rules, versions, context, tried.alone, tried.strategy)
 
 
 def _countable(stratum: Stratum) -> bool:
@@ -149,19 +187,6 @@ def _newly_given(stratum: Stratum, versions: Versions, first: bool) -> int:
     new = rows if first else sum(versions.deltas[name].inserted for name in own if name in versions.deltas)
     others = sum(versions[name].count for name in stratum.reads - {*stratum.relations, *own})
     return rows if rows > max(others, _MANY) and 2 * new > rows else 0
-
-
-def _updated(kept: StratumState, rules: list[NormalRule], versions: Versions, context: Context, allowed: int, changed: int) -> Followed:
-    """Raises AllowanceSpentError."""
-    update = ElasticUpdate(kept, rules, versions, context)
-    context.allowance = allowed
-    try:
-        state, deltas = update.run()
-        spent = allowed - (context.allowance or 0)
-    finally:
-        context.allowance = None
-    state = replace(state.experienced(spent, changed), used=True, failures=0)
-    return Followed(deltas, state, "update", changed, update.assignments)
 
 
 def _counted(

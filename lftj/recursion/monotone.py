@@ -17,8 +17,9 @@ import numpy as np
 
 from lftj.join.context import Context
 from lftj.join.evaluate import Columns, Relations, chunks, plan_rule
+from lftj.maintain.full import head_picks
 from lftj.program.monotone import Lattice
-from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RelationSchema
+from lftj.program.normal_form import NormalRule, PositiveAtom, RelationSchema
 from lftj.recursion.attaining import offering
 from lftj.recursion.best_rows import BestRows
 from lftj.recursion.fixpoint import Fixpoint
@@ -91,11 +92,9 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
         return BestRows(self.totals[name], self._lattices.get(name), self.context.dictionary, best_first=self.best_first)
 
     def _offer(self, rule: NormalRule, relations: Relations, rows: BestRows) -> None:
-        head = [term.variable for term in rule.head if isinstance(term, Ref)]
-        needed = tuple(dict.fromkeys(head))
-        picks = np.array([needed.index(variable) for variable in head], np.int64)
+        needed, picks = head_picks(rule)
         for piece in chunks(plan_rule(rule, relations, self.context, needed=needed, count=False), relations, self.context):
-            rows.add(*((piece, picks) if head else (np.zeros((1, 1), np.int64), np.zeros(1, np.int64))))
+            rows.add(*((piece, picks) if needed else (np.zeros((1, 1), np.int64), np.zeros(1, np.int64))))
 
     def _offer_driven(self, rule: NormalRule, driver: str, rows: RelationVersion) -> None:
         """Add what a rule offers that has an atom more, which reads `rows` by the name `driver`."""

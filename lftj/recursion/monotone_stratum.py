@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from lftj.errors import ValueRangeError
-from lftj.join.context import AllowanceSpentError, Context
+from lftj.join.context import Context
 from lftj.maintain.versions import Versions
 from lftj.program.monotone import Lattice, lattices
 from lftj.program.normal_form import NormalRule, RelationSchema, Stratum
 from lftj.recursion.effort import ITERATION, ROW_ALONE, STEP
-from lftj.recursion.elastic import UNCOUNTABLE, Followed, Kept, RowsAlone, given_up, put_off
-from lftj.recursion.forecast import allowance, changes_below, disappointed
+from lftj.recursion.elastic import UNCOUNTABLE, Followed, Kept, RowsAlone, given_up, put_off, try_update
+from lftj.recursion.forecast import changes_below
 from lftj.recursion.monotone import MonotoneFixpoint
 from lftj.recursion.monotone_update import MonotoneUpdate, prove
 from lftj.recursion.stratum_state import StratumState
@@ -77,30 +76,11 @@ class _Commit:
         return self._derived(kept, counted=replace(empty, lattices=self._found, failures=kept.failures))
 
     def _updated_or_not(self, kept: StratumState) -> Followed:
-        strategy = "forecast"
-        if (allowed := allowance(kept, self._change, self._context)) is not None:
-            strategy = "fallback"
-            try:
-                return self._updated(kept, allowed)
-            except AllowanceSpentError:
-                kept = disappointed(kept, allowed, self._change)
-            except (ValueRangeError, OverflowError):
-                pass  # on the way to a fixpoint from other rows a value may leave its type: evaluation from nothing decides about failures
-        alone = replace(given_up(kept.failures + (strategy == "fallback")), work=kept.work, steps=kept.steps)
-        return self._derived(alone, strategy, go_on=self._only_grows, counted=kept if kept.used else None)
-
-    def _updated(self, kept: StratumState, allowed: int) -> Followed:
-        update = MonotoneUpdate(kept, self._rules, self._versions, self._context)
-        self._context.allowance = allowed
-        try:
-            state, deltas = update.run()
-            spent = allowed - (self._context.allowance or 0)
-        finally:
-            self._context.allowance = None
-        after: Kept = given_up(kept.failures + 1)
-        if state is not None:
-            after = replace(state.experienced(spent, self._change.rows), used=True, failures=0)
-        return Followed(deltas, after, "update", self._change.rows, update.assignments)
+        tried = try_update(kept, lambda: MonotoneUpdate(kept, self._rules, self._versions, self._context), self._context, self._change)
+        if isinstance(tried, Followed):
+            return tried
+        alone = replace(tried.alone, work=tried.kept.work, steps=tried.kept.steps)
+        return self._derived(alone, tried.strategy, go_on=self._only_grows, counted=tried.kept if tried.kept.used else None)
 
     def _derived(
         self, kept: RowsAlone, strategy: str = "bootstrap", *, go_on: bool = False, counted: StratumState | None = None

@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from lftj.join.context import Context
 from lftj.join.evaluate import Relations, plan_rule
 from lftj.join.prepared import PreparedPlan
+from lftj.maintain.full import head_picks
 from lftj.program.normal_form import NormalRule, RelationSchema
-from lftj.recursion.variants import Variant, head_picks, recursive_atoms, variants
+from lftj.recursion.variants import Variant, recursive_atoms, variants
 
 _REPLAN = 4  # growth or shrinkage of a relation below after which plans are made anew
 _FEW = 64  # rows up to which no growth matters

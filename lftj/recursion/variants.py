@@ -10,7 +10,8 @@ import numpy as np
 
 from lftj.join.plan import RulePlan
 from lftj.join.prepared import PreparedPlan
-from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RelationSchema
+from lftj.maintain.full import head_picks
+from lftj.program.normal_form import NormalRule, PositiveAtom, RelationSchema
 from lftj.recursion.packed_rows import ValueTest
 from lftj.storage.relation import Order, RelationVersion
 
@@ -67,13 +68,6 @@ class Variant:
 def recursive_atoms(rule: NormalRule, schemas: Mapping[str, RelationSchema]) -> list[int]:
     """Which atoms of a rule read the stratum."""
     return [number for number, atom in enumerate(rule.atoms) if atom.relation in schemas]
-
-
-def head_picks(rule: NormalRule) -> tuple[tuple[int, ...], np.ndarray]:
-    """The values that a head needs, and for each of its columns which of them it is."""
-    head = [term.variable for term in rule.head if isinstance(term, Ref)]
-    needed = tuple(dict.fromkeys(head))
-    return needed, np.array([needed.index(variable) for variable in head], np.int64)
 
 
 def variants(rule: NormalRule, schemas: Mapping[str, RelationSchema]) -> list[Variant]:

@@ -1,0 +1,31 @@
+"""Files that are whole or not there: written under another name, synced and renamed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+from uuid import uuid4
+
+
+@contextmanager
+def whole_file(target: Path) -> Iterator[BinaryIO]:
+    """What is written here becomes the file in the end, in place of one that is there; after an exception there is what was before."""
+    waiting = target.with_name(f"{target.name}.{uuid4().hex}.tmp")
+    with open(waiting, "wb") as sink:
+        yield sink
+        sink.flush()
+        os.fsync(sink.fileno())
+    os.replace(waiting, target)
+    _sync_folder(target.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make what was renamed in a folder stay renamed after a loss of power."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
