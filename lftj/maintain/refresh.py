@@ -35,9 +35,8 @@ from lftj.recursion.stratum_state import StratumState
 from lftj.recursion.touched_parts import touched_parts
 from lftj.storage.database import Database, base_name
 from lftj.storage.delta import Delta
-from lftj.storage.relation import NONE_KNOWN, Order, RelationVersion, key_and_rest
+from lftj.storage.relation import NONE_KNOWN, Known, RelationVersion, key_and_rest
 from lftj.types import decode_scalar
-from scantree import Tree
 from scantree.rows import union
 
 _FOLD = 1e6  # as much as no update needs
@@ -124,7 +123,7 @@ class _Refresher:
                 self.found[name] = delta
         return [name for name, delta in changes.items() if len(delta)]
 
-    def _known_trees(self, stratum: Stratum, name: str, delta: Delta) -> Mapping[Order, Tree]:
+    def _known_trees(self, stratum: Stratum, name: str, delta: Delta) -> Known:
         """Trees that a state keeps of a view's rows with their counts: one set of pages serves both."""
         kept = self.changed.get(stratum_key(stratum.relations) if stratum.recursive else name)
         if isinstance(kept, StratumState):

@@ -43,7 +43,7 @@ from lftj.recursion.rule_queries import BEFORE, LOST, MOVED, START
 from lftj.recursion.standing import standing
 from lftj.recursion.stratum_state import StratumState
 from lftj.storage.database import base_name
-from lftj.storage.delta import Columns, Delta
+from lftj.storage.delta import Columns, Delta, stored_width
 from lftj.storage.loose_rows import LooseRows
 
 
@@ -229,4 +229,4 @@ class ElasticUpdate:
         """The net changes; runs of compiled rounds tell no moves, so after these the versions are `compared`."""
         if compared:
             return {name: relation.rows_since(self.state.relations[name]) for name, relation in self.relations.items()}
-        return {name: self.net[name].delta(relation.identity.key_width) for name, relation in self.relations.items()}
+        return {name: self.net[name].delta(stored_width(schema.arity)) for name, schema in self.state.schemas.items()}

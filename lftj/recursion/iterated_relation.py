@@ -5,7 +5,8 @@ So it is kept as a value, not as part of the key: a row that moves to another it
 the proof counts; the others need not change with them.
 
 No join of an update may ever read the identity order; what asks for it at every iteration is where rows stand. So it lags behind:
-what changed since is laid over what is looked up in it, and is applied at once for several iterations, each page being copied once.
+what changed since is laid over what is looked up in it, and is applied at once for several iterations, and several updates, each page being
+copied once.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from lftj.program.normal_form import RelationSchema
 from lftj.recursion.judge_kernels import GONE, amend, follow
 from lftj.recursion.standing import PROOF_BITS, iterations_of, proofs_of, standing, without_proofs
 from lftj.storage.delta import Columns, Delta, stored_width
-from lftj.storage.relation import Order, RelationVersion
+from lftj.storage.key_order import OrderElsewhere
+from lftj.storage.relation import Known, Order, RelationVersion
 from lftj.types import INT
 from scantree import Arena, Tree
 from scantree.columns import as_matrix
@@ -29,7 +31,9 @@ from scantree.rows import difference, sort_rows, sorted_matrix
 
 ITERATED = "#iterated"
 """Behind a relation's name: its rows with their iterations."""
-_LATE = 16  # times as many changes may wait for the identity order as an iteration brings: looking through one costs less than applying it
+_LATE = 2  # times the square root of rows × changes of an iteration may wait, squared: see `_worth_waiting`
+_SHARE = 16  # a part of the rows that may wait from one update to the next, up to
+_LASTING = 1 << 13
 
 
 def iterated_schema(schema: RelationSchema, suffix: str = ITERATED) -> RelationSchema:
@@ -95,11 +99,6 @@ class IteratedRelation(RelationVersion):
             self._late = None
         return super().tree(order)
 
-    def orders(self) -> tuple[Order, ...]:
-        """The key orders that exist now, the identity first."""
-        identity = self._identity_order
-        return (identity, *(order for order in super().orders() if order != identity))
-
     def standings(self, rows: Columns) -> tuple[np.ndarray, np.ndarray]:
         """For each of these rows, in ascending order, whether it is here, and where it stands. O(m log n)."""
         if (late := self._late) is None:
@@ -112,8 +111,8 @@ class IteratedRelation(RelationVersion):
 
     def _made(self, order: Order) -> Tree:
         """O(n log n) for the version that the update began with, O(δ log n) for one that differs from it in δ rows."""
-        if self._late is not None:
-            return _applied(self._late)
+        if (late := self._late) is not None:
+            return _applied(late)
         if self._began is None:
             return reordered(self.identity, order[:-1], PROOF_BITS)
         return self._carried(order, self._began, *self.changes_since(self._began))
@@ -144,9 +143,17 @@ class IteratedRelation(RelationVersion):
         for order, tree in self._trees.items():
             if order != identity:
                 trees[order] = tree.apply(_permuted(_uncounted(found), order), _permuted(lost, order[:-1]))
-        if trees and late.changes.shape[1] <= _LATE * changes.shape[1]:
+        if trees and self._worth_waiting(late.changes.shape[1], changes.shape[1]):
             return self.followed_by(trees, late)
         return self.followed_by({identity: _applied(late), **trees})
+
+    def _worth_waiting(self, waiting: int, brought: int) -> bool:
+        """Whether so many changes should wait for the identity order on, after an iteration that brought some of them.
+
+        With n rows, c changes an iteration and w that wait until they are applied, which costs about n, once in w/c iterations, each of
+        which goes through w/2 of them on average, w² = 2 n c is best, a row being gone through in the time that a 256th page takes.
+        """
+        return waiting * waiting <= _LATE * self.count * brought
 
     def _later(self, changes: np.ndarray) -> _Late:
         late = self._late
@@ -156,9 +163,12 @@ class IteratedRelation(RelationVersion):
         size = int(follow(late.changes, changes, together))
         return _Late(late.tree, np.ascontiguousarray(together[:, :size]))
 
-    def plain_trees(self) -> dict[Order, Tree]:
-        """The rows without their standing in the same key orders, on the same pages. O(1)."""
-        return {order[:-1]: tree.without_values() for order, tree in self._trees.items()}
+    def plain_trees(self) -> Known:
+        """The rows without their standing in the same key orders, on the same pages, an identity that lags behind when asked for. O(1)."""
+        found: dict[Order, Tree | OrderElsewhere] = {order[:-1]: tree.without_values() for order, tree in self._trees.items()}
+        if self._late is not None:
+            found[self._identity_order[:-1]] = OrderElsewhere(lambda: self.identity.without_values(), self.count)
+        return found
 
     @property
     def _identity_order(self) -> Order:
@@ -182,11 +192,12 @@ class IteratedRelation(RelationVersion):
         """This version with every key order of the one that the update began with, which it need not know any more. O(δ log n)."""
         if self is before:
             return self
-        trees = {self._identity_order: self.identity, **self._trees}
-        missing = [order for order in before.orders() if order not in trees]
+        missing = [order for order in before.orders() if order not in self.orders()]
         changes = self.changes_since(before) if missing else ([], [])
         carried = {order: self._carried(order, before, *changes) for order in missing}
-        return IteratedRelation(self.schema, self._arena, trees | carried)
+        if self._late is not None and self._late.changes.shape[1] > min(_LASTING, self.count // _SHARE):
+            self.tree(self._identity_order)
+        return IteratedRelation(self.schema, self._arena, self._trees | carried, late=self._late)
 
 
 def _applied(late: _Late) -> Tree:

@@ -73,6 +73,6 @@ class StratumState:
     def bytes(self) -> int:
         """Bytes of the rows in all key orders, iterations and counts included, but for what the views share: the rows in one order."""
         relations = self.relations.values()
-        shared = sum(8 * relation.count * relation.identity.key_width for relation in relations)
+        shared = sum(8 * relation.count * (len(relation.schema.columns) - 1) for relation in relations)
         candidates = sum(kept.bytes for kept in self.candidates.values())
         return sum(sum(relation.memory().values()) for relation in relations) - shared + candidates

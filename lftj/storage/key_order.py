@@ -8,7 +8,7 @@ and it is never much (`WAITING`, or a share of the rows), so that no reader pays
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -26,7 +26,7 @@ _CHANGES = 256  # changes that may wait
 class WaitingOrder:
     """One version's key order that no one has read yet: an earlier one and the net change since. Any number of threads may read it."""
 
-    __slots__ = ("_before", "_change", "_first", "_lock", "_tree", "changes", "order", "rows")
+    __slots__ = ("_before", "_change", "_first", "_lock", "_tree", "changes", "count", "order", "rows")
 
     def __init__(self, before: Tree | WaitingOrder, change: Delta, order: tuple[int, ...]):
         """`before`: the key order before `change`. O(1)."""
@@ -34,6 +34,7 @@ class WaitingOrder:
         self._change: Delta | None = change
         self._tree: Tree | None = None
         self.order = order
+        self.count = before.count + change.inserted - change.erased
         known = before if isinstance(before, WaitingOrder) else None
         self._first: int = before._first if isinstance(before, WaitingOrder) else len(before)
         self._lock = known._lock if known is not None else threading.Lock()
@@ -74,6 +75,37 @@ class WaitingOrder:
             changes.append(at._change)
             at = at._before
         return at, changes
+
+
+class OrderElsewhere:
+    """A key order of the same rows that someone else keeps and has not brought forward yet. Any number of threads may read it."""
+
+    __slots__ = ("_find", "_lock", "_tree", "count", "rows")
+
+    def __init__(self, find: Callable[[], Tree], count: int):
+        """`find` gives the tree, of `count` rows, the first time that someone asks. O(1)."""
+        self._find: Callable[[], Tree] | None = find
+        self._tree: Tree | None = None
+        self._lock = threading.Lock()
+        self.count = count
+        self.rows = 0
+        """Changed rows that wait here: they do so where the order is kept."""
+
+    def tree(self) -> Tree:
+        """The tree, and whoever keeps it is let go."""
+        with self._lock:
+            if self._tree is None:
+                assert self._find is not None
+                self._tree, self._find = self._find(), None
+            return self._tree
+
+    def since_read(self) -> tuple[Tree, list[Delta]]:
+        """See `WaitingOrder.since_read`: the tree has every change."""
+        return self.tree(), []
+
+
+Waiting = dict[tuple[int, ...], WaitingOrder | OrderElsewhere]
+"""Key orders that no one has read yet."""
 
 
 def _together(changes: Sequence[Delta], order: Sequence[int]) -> tuple[Columns, Columns]:

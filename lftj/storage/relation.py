@@ -15,14 +15,15 @@ import numpy as np
 
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns, Delta, no_rows, stored_width
-from lftj.storage.key_order import WaitingOrder
+from lftj.storage.key_order import OrderElsewhere, Waiting, WaitingOrder
 from scantree.reorder import reordered
 from scantree.rows import difference, differences, sort_rows, union
 from scantree.tree import Arena, Tree
 
 Order = tuple[int, ...]
 Bounds = tuple[int, int]
-NONE_KNOWN: Mapping[Order, Tree] = MappingProxyType({})
+Known = Mapping[Order, Tree | OrderElsewhere]
+NONE_KNOWN: Known = MappingProxyType({})
 _DENSE = 3  # inserts into so many times as many rows are merged with them in less time than put in page by page
 _PAIRS = 256  # of rows, from which the values of the first column are estimated
 
@@ -38,7 +39,7 @@ class RelationVersion:
         arena: Arena,
         trees: dict[Order, Tree],
         bounds: list[Bounds] | None = None,
-        waiting: dict[Order, WaitingOrder] | None = None,
+        waiting: Waiting | None = None,
     ):
         self.schema = schema
         self._arena = arena
@@ -62,12 +63,12 @@ class RelationVersion:
     @property
     def identity(self) -> Tree:
         """The tree whose key order is the order of the columns."""
-        return self._trees[_identity(self.schema)]
+        return self.tree(())
 
     @property
     def count(self) -> int:
         """Number of rows. O(1)."""
-        return next(iter(self._trees.values())).count
+        return next(iter(self._trees.values() if self._trees else self._waiting.values())).count
 
     def columns(self) -> Columns:
         """All rows in ascending order of their codes, as stored (a nullary relation has one column). O(n)."""
@@ -110,8 +111,9 @@ class RelationVersion:
 
     def orders(self) -> tuple[Order, ...]:
         """The key orders that exist now, the identity first."""
-        trees = self._trees
-        return (*trees, *(order for order in self._waiting if order not in trees))
+        identity, trees = _identity(self.schema), self._trees
+        others = (*trees, *(order for order in self._waiting if order not in trees))
+        return (identity, *(order for order in others if order != identity))
 
     def bounds(self) -> list[Bounds]:
         """For each column two codes that all its codes lie between; no rows have none. O(n) at first, then carried along by changes.
@@ -142,7 +144,7 @@ class RelationVersion:
     ) -> RelationVersion:
         """The relation that had these `kept_orders`, the identity first. O(1)."""
         trees: dict[Order, Tree] = {}
-        waiting: dict[Order, WaitingOrder] = {}
+        waiting: Waiting = {}
         for order, (tree, changes) in orders.items():
             late: Tree | WaitingOrder = tree
             for change in reversed(changes):
@@ -163,7 +165,7 @@ class RelationVersion:
         return {order: 8 * self.count * len(order) for order in self.orders()}
 
     # ── change ────────────────────────────────────────────────────────────────────────────────────────────────────────
-    def apply(self, delta: Delta, known: Mapping[Order, Tree] = NONE_KNOWN) -> RelationVersion:
+    def apply(self, delta: Delta, known: Known = NONE_KNOWN) -> RelationVersion:
         """The relation after a net change; this version stays as it is.
 
         O(δ log n) now, and as much for every other key order when it is read, but for orders whose trees after the change are `known`:
@@ -173,28 +175,32 @@ class RelationVersion:
         """
         if not len(delta) and not known:
             return self
-        identity = _identity(self.schema)
-        if len(delta) > self.count or (_DENSE * len(delta) > self.count > _PAIRS and not len(delta.erases[0])):
-            if identity in known:
-                return RelationVersion(self.schema, self._arena, {identity: known[identity]})
-            rows = union(difference(self.columns(), delta.erases), delta.inserts)
-            return RelationVersion(self.schema, self._arena, {identity: build_tree(self._arena, rows)})
-        trees = {order: known[order] for order in self.orders() if order in known}
-        if identity not in known:
-            trees[identity] = self.identity.apply(delta.inserts, delta.erases)
-        waiting: dict[Order, WaitingOrder] = {}
-        for order in self.orders():
-            if order not in trees and not len(delta):
-                trees.update({order: self._trees[order]} if order in self._trees else {})
-                waiting.update({order: self._waiting[order]} if order in self._waiting else {})
-            elif order not in trees:
-                before = self._waiting.get(order)
-                waiting[order] = later = WaitingOrder(self._trees[order] if before is None else before, delta, order)
-                if later.full and not later.worth_keeping:
-                    del waiting[order]
-                elif later.full:
-                    trees[order] = later.tree()
-        return RelationVersion(self.schema, self._arena, trees, _widened(self._bounds, delta.inserts), waiting)
+        anew = len(delta) > self.count or (_DENSE * len(delta) > self.count > _PAIRS and not len(delta.erases[0]))
+        trees: dict[Order, Tree] = {}
+        waiting: Waiting = {}
+        for order in self.orders()[:1] if anew else self.orders():
+            after = known[order] if order in known else self._order_after(order, delta, anew)
+            if isinstance(after, Tree):
+                trees[order] = after
+            elif after is not None:
+                waiting[order] = after
+        return RelationVersion(self.schema, self._arena, trees, None if anew else _widened(self._bounds, delta.inserts), waiting)
+
+    def _order_after(self, order: Order, delta: Delta, anew: bool) -> Tree | WaitingOrder | None:
+        """A key order after a change, the identity `anew` or not; None where it goes."""
+        if anew:
+            return build_tree(self._arena, union(difference(self.columns(), delta.erases), delta.inserts))
+        if order == _identity(self.schema):
+            return self.identity.apply(delta.inserts, delta.erases)
+        before = self._trees[order] if order in self._trees else self._waiting[order]
+        if isinstance(before, OrderElsewhere):
+            before = before.tree()
+        if not len(delta):
+            return before
+        after = WaitingOrder(before, delta, order)
+        if not after.full:
+            return after
+        return after.tree() if after.worth_keeping else None
 
     def renamed(self, schema: RelationSchema) -> RelationVersion:
         """The same rows and trees under another schema of the same columns. O(1)."""

@@ -122,3 +122,20 @@ def test_an_order_that_no_one_reads_while_most_rows_change_goes(monkeypatch):
         version = version.apply(Delta(columns({(i, -i)}), columns({(i - 30, 30 - i)})))
     assert version.orders() == ((0, 1),)
     assert rows(version.tree(BACK)) == backwards({(i, -i) for i in range(30, 60)})
+
+
+def test_an_order_that_someone_else_keeps_is_asked_for_once(monkeypatch):
+    version = version_of({(i, -i) for i in range(100)})
+    asked: list[int] = []
+    after = version.identity.apply(columns({(200, 0)}))
+    late = key_order.OrderElsewhere(lambda: asked.append(1) or after, 101)
+    delta = Delta.insertion(columns({(200, 0)}))
+    changed = version.apply(delta, {(0, 1): late})
+    assert (changed.count, changed.orders(), asked) == (101, ((0, 1), BACK), [])
+    unchanged = changed.apply(Delta.empty(2), {BACK: changed.tree(BACK)})
+    assert changed.identity is after
+    assert changed.apply(Delta.insertion(columns({(300, 0)}))).count == 102
+    assert asked == [1]
+    assert unchanged.identity is after
+    alone = RelationVersion.build(PAIR, ARENA, columns({(1, 1)})).apply(delta, {(0, 1): late})
+    assert (alone.count, alone.orders(), alone.identity) == (101, ((0, 1),), after)

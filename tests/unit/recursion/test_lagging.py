@@ -1,0 +1,80 @@
+"""The identity order of a counted relation lags behind over several updates: nothing that is read tells, and it is brought forward once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lftj.recursion import iterated_relation
+from scantree import Tree
+from tests.unit.recursion.stratum import check, states
+from tests.unit.recursion.test_elastic import CLOSURE, change, strategies, workspace
+
+BOTH_WAYS = CLOSURE.replace("t(x, y), e(y, z)", "t(x, y), t(y, z)")
+BLOCKS = [(i, i + 1) for block in range(50) for i in range(20 * block, 20 * block + 19)]
+edge = st.tuples(st.integers(0, 7), st.integers(0, 7))
+
+
+def lags(target: Any) -> bool:
+    (state,) = states(target)
+    return state.relations["t"]._late is not None
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.sampled_from([CLOSURE, BOTH_WAYS]),
+    st.sets(edge, min_size=6),
+    st.lists(st.tuples(st.sets(edge, max_size=3), st.sets(edge, max_size=3), st.sampled_from(["go on", "look", "check"])), max_size=8),
+)
+def test_states_and_views_are_right_whenever_they_are_read(text, start, steps):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(iterated_relation, "_SHARE", 1)
+        patch.setattr(iterated_relation, "_LATE", 1 << 20)
+        target = workspace(text, {"e": sorted(start)}, elastic=float("inf"))
+        edges, seen = set(start), []
+        for wanted, unwanted, then in steps:
+            change(target, {"e": sorted(wanted)}, {"e": sorted(unwanted - wanted)})
+            edges = (edges - unwanted) | wanted
+            seen.append((target.snapshot(), closure(edges)))
+            if then == "look":
+                assert set(target["t"].fetchall()) == closure(edges)
+            elif then == "check":
+                assert check(target) == len(states(target))
+        for snapshot, expected in reversed(seen):
+            assert set(snapshot["t"].fetchall()) == expected
+        assert check(target) == len(states(target))
+
+
+def closure(edges: set[tuple[int, int]]) -> set[tuple[int, int]]:
+    found = set(edges)
+    while more := {(x, z) for x, y in found for y2, z in edges if y == y2} - found:
+        found |= more
+    return found
+
+
+def test_changes_wait_from_one_update_to_the_next_and_are_applied_once(monkeypatch: pytest.MonkeyPatch):
+    target = workspace(CLOSURE, {"e": BLOCKS})
+    for i in range(3):
+        change(target, {}, {"e": [(20 * i + 17, 20 * i + 18)]})
+        assert (strategies(target), lags(target)) == (["update"], True)
+    applied: list[Tree] = []
+    apply = Tree.apply
+    monkeypatch.setattr(Tree, "apply", lambda self, *rows: applied.append(self) or apply(self, *rows))
+    assert len(target["t"]) == 50 * 190 - 3 * 36
+    assert not applied, "the number of rows is known"
+    assert (5, 18) not in target["t"].fetchall()
+    assert len(applied) == 1
+    assert not lags(target), "the view and the state have the same tree"
+    assert check(target) == 1
+
+
+@pytest.mark.parametrize(("limit", "value"), [("_LASTING", 10), ("_SHARE", 1000), ("_LATE", 0)])
+def test_many_changes_do_not_wait(monkeypatch: pytest.MonkeyPatch, limit: str, value: int):
+    target = workspace(CLOSURE, {"e": BLOCKS})
+    monkeypatch.setattr(iterated_relation, limit, value)
+    change(target, {}, {"e": [(17, 18)]})
+    assert (strategies(target), lags(target)) == (["update"], False)
+    assert check(target) == 1
