@@ -16,7 +16,7 @@ from lftj.commit import Outcome, Proposal, carry_out
 from lftj.dictionary import Dictionary
 from lftj.errors import LimitError
 from lftj.heads.user import UserAggregate
-from lftj.join.context import Bitmap, Context
+from lftj.join.context import Buffer, Context
 from lftj.join.statistics import Statistics
 from lftj.limits import LimitStack
 from lftj.maintain.rule_work import RuleWork
@@ -57,7 +57,8 @@ class Engine:
         self.limits = LimitStack()
         self.progress = progress
         self.statistics = Statistics()
-        self.caches: list[Bitmap] = []
+        self.caches: list[Buffer] = []
+        self.outputs: list[Buffer] = []
         self.plans: dict[Any, tuple[list[int], Any]] = {}
         self.prepared: dict[Any, Any] = {}
         self.kept_orders: dict[str, set[tuple[int, ...]]] = {}
@@ -88,6 +89,7 @@ class Engine:
             trace_override=self.trace_override,
             threads=self.threads,
             caches=self.caches,
+            outputs=self.outputs,
             plans=self.plans,
             prepared=self.prepared,
             kept_orders=self.kept_orders,

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from threading import Event
+from threading import Event, Thread
 from typing import Protocol, TypeVar
 
 Payload = TypeVar("Payload")
@@ -89,6 +89,55 @@ class ThreadExecutor:
         finally:
             stop.set()
             pool.shutdown(wait=True, cancel_futures=True)
+
+    def together(
+        self,
+        task: Callable[[Payload], Result],
+        payloads: Sequence[Payload],
+        *,
+        stop: Event | None = None,
+        meanwhile: Callable[[], None] | None = None,
+    ) -> list[Result]:
+        """The results for all payloads, in their order. The caller works too, and waits for the others only when nothing is left.
+
+        For small payloads, where it takes longer to hand each over, and to wake who waits for it, than to do it. They are taken in their
+        order, but which thread takes which is chance. `stop` and `meanwhile` as in `map`, the latter called between payloads; what is
+        raised is what was raised first.
+        """
+        stop = stop or Event()
+        results: dict[int, Result] = {}
+        failures: list[BaseException] = []
+        left = iter(range(len(payloads)))
+
+        def work(between: Callable[[], None] | None = None) -> None:
+            try:
+                for number in left:
+                    if stop.is_set():
+                        return
+                    results[number] = task(payloads[number])
+                    if between is not None:
+                        between()
+            except BaseException as failure:
+                failures.append(failure)
+                stop.set()
+
+        helpers = [Thread(target=work, name=f"part-{number}") for number in range(1, min(self.threads, len(payloads)))]
+        try:
+            for helper in helpers:
+                helper.start()
+            work(meanwhile)
+            while any(helper.is_alive() for helper in helpers):
+                next(helper for helper in helpers if helper.is_alive()).join(LOOK)
+                if meanwhile is not None:
+                    meanwhile()
+        finally:
+            stop.set()
+            for helper in helpers:
+                if helper.ident is not None:
+                    helper.join()
+        if failures:
+            raise failures[0]
+        return [results[number] for number in range(len(payloads))]
 
 
 def _awaited(future: Future[Result], meanwhile: Callable[[], None] | None) -> Result:

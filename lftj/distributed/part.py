@@ -14,7 +14,7 @@ from lftj.distributed.partials import verbs
 from lftj.distributed.plan import NEWS_SUFFIX, Feed, PartPlan, Rounds
 from lftj.distributed.rounds import PartFixpoint, only_grows
 from lftj.distributed.steps import Move, Step
-from lftj.join.context import Bitmap, Context
+from lftj.join.context import Buffer, Context
 from lftj.join.statistics import Statistics
 from lftj.keys import check_key
 from lftj.maintain.refresh import check_functional, refresh
@@ -44,7 +44,8 @@ class PartState:
     database: Database
     heads: Mapping[str, ViewState] = field(default_factory=dict)
     statistics: Statistics = field(default_factory=Statistics)
-    caches: list[Bitmap] = field(default_factory=list)
+    caches: list[Buffer] = field(default_factory=list)
+    outputs: list[Buffer] = field(default_factory=list)
 
     @staticmethod
     def loaded(
@@ -201,4 +202,5 @@ def _context(state: PartState, host: Host) -> Context:
         trace_budget=TRACE_BUDGET,
         traced=lambda: traced,
         caches=state.caches,
+        outputs=state.outputs,
     )

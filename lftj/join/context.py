@@ -22,8 +22,8 @@ class AllowanceSpentError(Exception):
     """What a part of a commit was allowed to cost is used up. Never leaves the engine: the caller goes another way."""
 
 
-class Bitmap(NamedTuple):
-    """Room for `bitmap_kernels`, and how kernels are told of it."""
+class Buffer(NamedTuple):
+    """An array that runs use one after another, and how kernels are told of it."""
 
     array: np.ndarray
     address: Any
@@ -80,8 +80,10 @@ class Context:
     """Every evaluation that was divided."""
     told: Callable[[int], None] | None = None
     """Who else is told of steps that were spent."""
-    caches: list[Bitmap] = field(default_factory=list)
-    """Bitmaps without a bit set, for the next run to use: making one costs more than a small run."""
+    caches: list[Buffer] = field(default_factory=list)
+    """Bitmaps without a bit set (`bitmap_kernels`), for the next run to use: making one costs more than a small run."""
+    outputs: list[Buffer] = field(default_factory=list)
+    """Room for rows that come out, as `caches`."""
 
     def spend(self, steps: int) -> None:
         """Count work, and raise LimitError when a limit is passed. Called between slices of a kernel's run."""

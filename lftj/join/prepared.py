@@ -6,7 +6,8 @@ thread at a time may use a prepared plan.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 
 import numpy as np
 
@@ -15,13 +16,18 @@ from lftj.join.assemble import Assembly
 from lftj.join.context import Context
 from lftj.join.evaluate import Columns, Relations
 from lftj.join.plan import RulePlan
-from lftj.join.run import SLICE, borrow_cache, evaluation_failure, return_cache
+from lftj.join.run import OUTPUT_WORDS, SLICE, borrow_cache, borrow_output, evaluation_failure, return_cache
 from lftj.join.trace import NOTHING, LogBuffer, Logged, Sink
 from lftj.join.triejoin_kernels import run
 from scantree import Tree
 from scantree.jit import address
+from scantree.seek_kernels import END
 
 _ROOM = 1024  # rows of the output buffer
+
+
+Ranges = Mapping[int, tuple[int, int]]
+"""By the number of an atom: from which position of its key order up to which its rows are read. Other atoms are read whole."""
 
 
 class PreparedPlan:
@@ -38,16 +44,18 @@ class PreparedPlan:
         self._log_words = self._log.words
         self._words = assembly.words
         self._fresh = assembly.fresh_state()
-        self._fresh[at.CAPACITY] = room
+        self._columns = len(plan.outputs) + 1
+        self._room = self._fresh[at.CAPACITY] = min(room, OUTPUT_WORDS // self._columns)
         self._log.attach(self._fresh)
         self._state = self._fresh.copy()
-        self._out = np.empty((len(plan.outputs) + 1, room), np.int64)
-        self._out[-1] = 1
         self._parts = [
             [int(self._words[at.PART_TABLE]) + part * at.PART_RECORD for part in assembly.parts_of(atom)] for atom in range(len(plan.atoms))
         ]
         self._probes = [int(self._words[at.PROBE_TABLE]) + probe * at.PROBE_RECORD for probe in range(len(plan.probes))]
-        self._addresses = [address(array) for array in (self._words, self._state, self._out.reshape(-1), self._log_words)]
+        # where the state has the range of each atom's first column, and how many parts the plan has
+        self._ranges = [at.STATE_HEADER + at.PART_STATE * assembly.parts_of(atom)[0] for atom in range(len(plan.atoms))]
+        self._part_count = int(self._words[at.PARTS])
+        self._addresses = [address(array) for array in (self._words, self._state, self._log_words)]
         self._memory = address(context.arena.memory)
         self._flat = context.dictionary.flat()
         self._flat_addresses = [address(array) for array in self._flat]
@@ -56,13 +64,14 @@ class PreparedPlan:
         """All output rows over these relations, their numbers of proofs, and the kernel steps it took; as `pieces` gives them."""
         self._state[at.STEPS] = 0
         pieces = [piece.copy() for piece in self.pieces(relations, context, log)]
-        rows = pieces[0] if len(pieces) == 1 else np.concatenate([*pieces, self._out[:, :0]], axis=1)
+        rows = pieces[0] if len(pieces) == 1 else np.concatenate([*pieces, np.empty((self._columns, 0), np.int64)], axis=1)
         return list(rows[:-1]), rows[-1], int(self._state[at.STEPS])
 
-    def pieces(self, relations: Relations, context: Context, log: Sink | None = None) -> Iterator[np.ndarray]:
+    def pieces(self, relations: Relations, context: Context, log: Sink | None = None, within: Ranges | None = None) -> Iterator[np.ndarray]:
         """The output rows over these relations as arrays of shape (outputs + 1) × n, the last line the number of proofs.
 
-        Spends the steps as it goes. A piece is overwritten by the next. `log` is given the records of what is logged.
+        Spends the steps as it goes. A piece is overwritten by the next. `log` is given the records of what is logged. Only rows
+        `within` these ranges are read.
 
         ValueRangeError when an expression has no value; whatever `Context.spend` raises at a limit.
         """
@@ -71,25 +80,41 @@ class PreparedPlan:
             return
         state = self._state
         state[:] = self._fresh
-        words, at_state, out, log_words = self._addresses
+        self._keep_to(within)
+        words, at_state, log_words = self._addresses
         flat = context.dictionary.flat()
         if flat[0] is not self._flat[0] or flat[1] is not self._flat[1]:
             self._flat, self._flat_addresses = flat, [address(array) for array in flat]
         status = at.PAUSED
-        cache = borrow_cache(context)
+        cache, output = borrow_cache(context), borrow_output(context)
+        out = self._output(output.array)
         offsets, text = self._flat_addresses
         while status != at.DONE:
             before = int(state[at.STEPS])
             state[at.BUDGET] = before + context.slice(SLICE)
-            status = run(self._memory, words, at_state, offsets, text, cache.address, out, log_words)
+            status = run(self._memory, words, at_state, offsets, text, cache.address, output.address, log_words)
             context.spend(int(state[at.STEPS]) - before)
             if status == at.FAILED:
                 raise evaluation_failure(self.plan, state, context)
             self._log.hand_over(state, log)
             if state[at.ROWS] and status != at.PAUSED:
-                yield self._out[:, : int(state[at.ROWS])]
+                yield out[:, : int(state[at.ROWS])]
                 state[at.ROWS] = 0
         return_cache(context, cache, state)
+        context.outputs.append(output)
+
+    def _output(self, words: np.ndarray) -> np.ndarray:
+        """The rows of the output in these words, by columns; rows that are written a window at a time have one proof each."""
+        out = words[: self._columns * self._room].reshape(self._columns, self._room)
+        out[-1] = 1
+        return out
+
+    def _keep_to(self, within: Ranges | None) -> None:
+        """Read whole trees, or have the state say which ranges: the kernel gives a plan without parts no ranges of its own."""
+        self._words[at.PARTS] = self._part_count if within is None else 0
+        if within is not None:
+            for atom, place in enumerate(self._ranges):
+                self._state[place + at.START], self._state[place + at.LIMIT] = within.get(atom, (0, END))
 
     def bind(self, relations: Relations) -> tuple[list[Tree], list[Tree]]:
         """Put the roots of these relations' trees into the plan, of empty ones too. The atoms' trees and the others, to be held as long."""
@@ -100,6 +125,10 @@ class PreparedPlan:
                 self._words[record + at.PART_HEIGHT] = tree.height
         return trees, self._bind_probes(relations)
 
+    @cached_property
+    def _own_output(self) -> np.ndarray:
+        return self._output(np.empty(self._columns * self._room, np.int64))
+
     @property
     def parts(self) -> list[list[int]]:
         """Per atom, where the records of its parts begin in the plan's words."""
@@ -107,7 +136,7 @@ class PreparedPlan:
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """What a kernel runs this plan on: the plan, a state, the state it begins with, the output by columns, and the log."""
-        return self._words, self._state, self._fresh, self._out, self._log_words
+        return self._words, self._state, self._fresh, self._own_output, self._log_words
 
     def _bind(self, relations: Relations) -> list[Tree] | None:
         """Put the roots of these relations' trees into the plan; the trees, to be held while it runs, or None when one is empty."""

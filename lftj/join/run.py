@@ -8,7 +8,7 @@ from lftj.errors import LftjError, ValueRangeError
 from lftj.join import layout_kernels as at
 from lftj.join.assemble import Assembly
 from lftj.join.bitmap_kernels import CACHE_LIST, CACHE_WORDS, clear_cache
-from lftj.join.context import Bitmap, Context
+from lftj.join.context import Buffer, Context
 from lftj.join.plan import RulePlan
 from lftj.join.trace import LogBuffer, Sink
 from lftj.join.triejoin_kernels import run
@@ -17,6 +17,9 @@ from scantree.jit import address
 
 SLICE = 20_000_000
 """Kernel steps between two looks at limits and interrupts: about a tenth of a second."""
+
+OUTPUT_WORDS = 1 << 16
+"""Buffer of an output that runs borrow one after another."""
 
 _CHUNK = 1 << 16  # rows of the output buffer: small enough to stay in the processor's cache
 _RECORDS = 1 << 14  # records of the trace's buffer
@@ -105,16 +108,25 @@ class Run:
         self._context.caches.append(self._cache)
 
 
-def borrow_cache(context: Context) -> Bitmap:
+def borrow_cache(context: Context) -> Buffer:
     """A bitmap without a bit set. One whose run was broken off is not to be returned."""
     try:
         return context.caches.pop()
     except IndexError:
         words = np.zeros(CACHE_WORDS + CACHE_LIST, np.int64)
-        return Bitmap(words, address(words))
+        return Buffer(words, address(words))
 
 
-def return_cache(context: Context, cache: Bitmap, state: np.ndarray) -> None:
+def borrow_output(context: Context) -> Buffer:
+    """OUTPUT_WORDS words for the rows of a run. A thread that touches memory for the first time pays for it, and is alone meanwhile."""
+    try:
+        return context.outputs.pop()
+    except IndexError:
+        words = np.empty(OUTPUT_WORDS, np.int64)
+        return Buffer(words, address(words))
+
+
+def return_cache(context: Context, cache: Buffer, state: np.ndarray) -> None:
     """Clear the bitmap of a run that went to its end, and keep it for the next."""
     if state[at.CACHE_ROWS]:
         clear_cache(cache.address, address(state))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from threading import Event
+from threading import Event, get_ident
 from typing import TypeVar
 
 from lftj.join.context import Context
@@ -28,12 +28,16 @@ class SharedWork:
         self._context = context
         self._stop = Event()
         self._accounted = 0
+        self._caller = get_ident()
+        self._working = False  # whether the caller works on tasks too
 
     def spend(self, task: int, steps: int) -> None:
         """For a task, on its own thread: count steps, and stop here if it has to."""
         self.steps[task] += steps
         if self._stop.is_set():
             raise _StoppedError
+        if self._working and get_ident() == self._caller:
+            self._account()
 
     def surroundings(self, task: int) -> Context:
         """What a task needs besides data, with its own count of work; it divides nothing any further."""
@@ -54,6 +58,15 @@ class SharedWork:
         assert threads is not None
         yield from threads.map(do, range(len(self.steps)), stop=self._stop, meanwhile=self._account)
         self._account()
+
+    def all(self, do: Callable[[int], Result]) -> list[Result]:
+        """As `results`, for tasks so small that the caller has to work too."""
+        threads = self._context.threads
+        assert threads is not None
+        self._working = True
+        found = threads.together(do, range(len(self.steps)), stop=self._stop, meanwhile=self._account)
+        self._account()
+        return found
 
     def _account(self) -> None:
         """Tell the context what was spent since the last time."""

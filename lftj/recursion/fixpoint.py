@@ -18,11 +18,10 @@ import numpy as np
 
 from lftj.join.context import Context
 from lftj.join.evaluate import Columns, Relations
-from lftj.join.prepared import PreparedPlan
 from lftj.maintain.functor_rows import functor_rows
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.recursion import semi_joins, variant_plans
-from lftj.recursion.packed_rows import Packed, PackedRows
+from lftj.recursion.packed_rows import Packed
 from lftj.recursion.prepared_rules import PreparedRules
 from lftj.recursion.reductions import Reductions
 from lftj.recursion.semi_joins import SemiJoins
@@ -163,7 +162,8 @@ class Fixpoint(Generic[T]):
         outcomes = shared.run(self.run, readable, self.context) if self._by_chance else None
         for number, variant in enumerate(runnable):
             delta = self.deltas[variant.source]
-            steps, found, read = outcomes[number] if outcomes else self.run(Share(variant, 0, delta), readable, self.context)
+            share = Share(variant, variant.passing(delta))
+            steps, found, read = outcomes[number] if outcomes else self.run(share, readable, self.context)
             variant_plans.account(variant, delta.count, steps, found)
             semi_joins.account(variant, delta.count, read)
             variant.reading = {}
@@ -183,27 +183,19 @@ class Fixpoint(Generic[T]):
                 self.rows[rule.relation].add(np.array(rows, np.int64), np.arange(len(rows)))
 
     def run(self, share: Share, readable: Relations, context: Context) -> Outcome:
-        """Add what one variant derives from some rows of its delta to the rows of its head; on any thread.
-
-        The plan stays assembled from round to round: where rounds are many and small that is most of the work.
-        """
-        variant, number, delta = share
-        assert variant.plan is not None
-        if variant.tests and isinstance(delta, PackedRows):
-            delta = delta.passing(variant.tests)
+        """Add what one variant derives from some rows of its delta to the rows of its head; on any thread."""
+        variant, delta = share.variant, share.delta
         if not delta.count:
             return Outcome()
         read = {name: variant.reading[name] if name in variant.reading else readable[name] for name in variant.others}
         read[delta_name(variant.source)] = delta
-        prepared = variant.prepared.get(number)
-        if prepared is None or prepared.plan is not variant.plan:
-            prepared = variant.prepared[number] = PreparedPlan(variant.plan, read, self.context, room=_ROOM)
         before, found = context.work, 0
-        name = variant.rule.relation
-        for piece in prepared.pieces(read, context):
-            found += piece.shape[1]
-            self.rows[name].add(*self.candidates(piece, variant))
-        return Outcome(context.work - before, found, delta.count)
+        rows = self.rows[variant.rule.relation]
+        with variant.assembled(read, self.context, _ROOM) as prepared:
+            for piece in prepared.pieces(read, context, within=share.within(read)):
+                found += piece.shape[1]
+                rows.add(*self.candidates(piece, variant))
+        return Outcome(context.work - before, found, 0 if share.number else delta.count)
 
     def forget(self) -> None:
         """Let go of what refers back to this, so that tables are given back now, and not when garbage is looked for. No more rounds."""

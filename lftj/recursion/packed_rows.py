@@ -40,14 +40,6 @@ class Packed(NamedTuple):
         words.sort()
         return Packed(words, self.lows[list(order)], shifts, widths, True)
 
-    def arranged_by(self, order: Order) -> Packed:
-        """The same words where they stand in this key order. O(n log n)."""
-        if order == tuple(range(self.lows.size)):
-            return self.sorted_by(order)
-        words, there = np.empty_like(self.words), self.sorted_by(order)
-        reordered(there.words, there.shifts, np.arange(len(order)), self.shifts[list(order)], words)
-        return self._replace(words=words, ordered=False)
-
 
 class ValueTest(NamedTuple):
     """Which values a column may have: `present` has a one for each that is, counted from the least that fits the packing."""
@@ -95,14 +87,6 @@ class PackedRows(LooseRows):
     def sample(self, rows: int) -> Columns:
         """About `rows` rows at equal distances."""
         return list(self.packed._replace(words=self.packed.words[:: max(1, self.count // rows)].copy()).columns())
-
-    def split(self, pieces: int, order: Order) -> list[LooseRows]:
-        """The rows in this key order, cut into so many pieces."""
-        if pieces == 1:
-            return [self]
-        arranged = self.packed.arranged_by(order)
-        cuts = np.array_split(arranged.words, pieces)
-        return [PackedRows(self.schema, self._arena, arranged._replace(words=words)) for words in cuts]
 
     def _ascending(self, order: Order) -> np.ndarray:
         return self.packed.sorted_by(order).columns()

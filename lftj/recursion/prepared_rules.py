@@ -44,8 +44,8 @@ class PreparedRules:
         """The plan of a seed over relations below."""
         if variant.plan is None:
             variant.plan = plan_rule(variant.rule, below, context, needed=variant.needed, count=False)
-            variant.prepared[0] = PreparedPlan(variant.plan, below, context)
-        return variant.prepared[0]
+            variant.idle_plans = [PreparedPlan(variant.plan, below, context)]
+        return variant.idle_plans[0]
 
 
 def _differ(now: int, planned: int) -> bool:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
+from lftj.join.context import Context
+from lftj.join.evaluate import Relations
 from lftj.join.plan import RulePlan
 from lftj.join.prepared import PreparedPlan
 from lftj.maintain.full import head_picks
 from lftj.program.normal_form import NormalRule, PositiveAtom, RelationSchema
-from lftj.recursion.packed_rows import ValueTest
+from lftj.recursion.packed_rows import PackedRows, ValueTest
+from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import Order, RelationVersion
 
 
@@ -35,7 +39,7 @@ class Variant:
     needed: tuple[int, ...]
     picks: np.ndarray
     plan: RulePlan | None = None
-    prepared: dict[int, PreparedPlan] = field(default_factory=dict)  # one for each piece of the delta
+    idle_plans: list[PreparedPlan] = field(default_factory=list)  # prepared, and not in use by any thread
     planned_for: int = 0  # rows of the delta
     tests: tuple[ValueTest, ...] = ()  # what rows of the delta have to pass in this round
     seen: int = 0  # rows of all deltas so far
@@ -58,6 +62,23 @@ class Variant:
         """The key order in which its plan reads the delta."""
         assert self.plan is not None
         return next(order for name, order in self.plan.key_orders() if name == delta_name(self.source))
+
+    def passing(self, delta: LooseRows) -> LooseRows:
+        """The rows of a delta that pass the tests. By one thread."""
+        return delta.passing(self.tests) if self.tests and isinstance(delta, PackedRows) else delta
+
+    @contextmanager
+    def assembled(self, relations: Relations, context: Context, room: int) -> Iterator[PreparedPlan]:
+        """The plan, assembled, for one thread. It stays so: where rounds are many and small, assembling is most of the work."""
+        assert self.plan is not None
+        try:
+            prepared = self.idle_plans.pop()
+        except IndexError:
+            prepared = None
+        if prepared is None or prepared.plan is not self.plan:
+            prepared = PreparedPlan(self.plan, relations, context, room=room)
+        yield prepared
+        self.idle_plans.append(prepared)
 
     @cached_property
     def others(self) -> frozenset[str]:

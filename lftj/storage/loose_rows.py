@@ -10,7 +10,7 @@ from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns
 from lftj.storage.relation import Order, RelationVersion, build_tree
 from scantree import Arena, Tree
-from scantree.rows import sort_order, sort_rows, sorted_matrix
+from scantree.rows import sort_rows, sorted_matrix
 
 _PERMUTED = 4  # up to this width every key order is offered
 
@@ -63,16 +63,6 @@ class LooseRows(RelationVersion):
     def leading_values(self) -> float:
         """Not known: the rows are in no order."""
         return 0.0
-
-    def split(self, pieces: int, order: Order) -> list[LooseRows]:
-        """The rows in this key order, cut into so many pieces: a search that goes by this order finds different values in them."""
-        if pieces == 1:
-            return [self]
-        columns = self.columns()
-        places = sort_order([columns[i] for i in order])
-        return [
-            LooseRows(self.schema, self._arena, [column.take(chosen) for column in columns]) for chosen in np.array_split(places, pieces)
-        ]
 
 
 class AnyOrder(RelationVersion):

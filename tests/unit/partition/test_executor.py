@@ -91,3 +91,57 @@ def test_threads_are_as_many_as_cores_unless_said():
     for wrong in ({"threads": 0}, {"parts": -1}):
         with pytest.raises(ValueError, match="at least 1"):
             ThreadExecutor(**wrong)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_together_the_caller_works_too(threads: int):
+    workers: set[int] = set()
+
+    def square(payload: int) -> int:
+        workers.add(threading.get_ident())
+        time.sleep(0.001)
+        return payload * payload
+
+    assert ThreadExecutor(threads).together(square, range(40)) == [payload * payload for payload in range(40)]
+    assert len(workers) == threads
+    assert threading.get_ident() in workers
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("by_caller", [False, True])
+def test_together_what_was_raised_first_is_raised_and_stops_the_others(threads: int, by_caller: bool):
+    stop, caller = threading.Event(), threading.get_ident()
+    done: list[int] = []
+
+    def fails(payload: int) -> None:
+        if payload >= 4 and (threads == 1 or (threading.get_ident() == caller) == by_caller):
+            raise RuntimeError("first")
+        done.append(payload)
+        time.sleep(0.001)
+        if payload >= 4 and stop.wait(5):
+            raise RuntimeError("later")
+
+    with pytest.raises(RuntimeError, match="first"):
+        ThreadExecutor(threads).together(fails, range(10_000), stop=stop)
+    assert stop.is_set()
+    assert len(done) < 100
+
+
+def test_together_the_caller_looks_around_while_it_waits():
+    caller = threading.get_ident()
+    enough = threading.Event()
+    looks: list[int] = []
+
+    def task(payload: int) -> None:
+        if threading.get_ident() != caller:
+            assert enough.wait(10)
+
+    def look() -> None:
+        looks.append(1)
+        if len(looks) > 5:
+            enough.set()
+        if len(looks) > 7:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ThreadExecutor(2).together(lambda payload: (task(payload), time.sleep(0.01)), range(200), meanwhile=look)

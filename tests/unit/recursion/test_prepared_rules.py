@@ -41,6 +41,6 @@ def test_every_evaluation_gives_what_one_from_nothing_gives():
             name: [column.tolist() for column in columns] for name, columns in expected.items()
         }
         assert len(found["r"][0]) > rows / 2
-        plans.append([variant.prepared[0] for variant in (*prepared.seeds, *prepared.variants)])
+        plans.append([variant.idle_plans[0] for variant in (*prepared.seeds, *prepared.variants)])
     assert plans[0] == plans[1] == plans[2]
     assert not set(plans[2]) & set(plans[3])

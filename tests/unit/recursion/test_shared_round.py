@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import random
 import threading
+from collections import Counter
+from dataclasses import replace
+from itertools import permutations
+from typing import Any
 
 import numpy as np
 import pytest
 
 import lftj
-from lftj.program.normal_form import RelationSchema
-from lftj.recursion.packed_rows import Packed, PackedRows
+from lftj.join.plan import make_plan
+from lftj.recursion.packed_rows import Packed
 from lftj.recursion.row_set import RowSet
+from lftj.recursion.shared_round import Cut
+from lftj.recursion.variants import delta_name, variants
 from lftj.storage.loose_rows import LooseRows
-from lftj.types import INT
-from scantree import Arena
 from tests.unit.recursion.programs import expected, views
 
 MUTUAL = """
@@ -25,7 +29,6 @@ odd(x, z) :- even(x, y), odd(y, z).
 both(x, y) :- odd(x, y), even(x, y).
 both(x, z) :- both(x, y), both(y, z), even(x, z).
 """
-SCHEMA = RelationSchema("r", (("x", INT), ("y", INT)))
 
 
 @pytest.mark.parametrize("threads", [2, 3])
@@ -55,21 +58,42 @@ def test_the_limit_of_work_holds_for_all_threads_together():
         views(MUTUAL, facts, work=20_000, executor=lftj.ThreadExecutor(2, patience=1))
 
 
-@pytest.mark.parametrize("pieces", [2, 7, 20])
-@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-def test_pieces_are_all_rows_in_a_key_order(pieces: int, order: tuple[int, ...]):
-    arena = Arena()
-    columns = [np.arange(12), (np.arange(12) * 5) % 12]
-    rows = RowSet(2, np.zeros(2), np.full(2, 20))
-    rows.add(np.array(columns), np.arange(2))
-    packed = rows.take_packed()
-    assert packed is not None
-    for loose in (LooseRows(SCHEMA, arena, columns), PackedRows(SCHEMA, arena, packed)):
-        split = loose.split(pieces, order)
-        assert len(split) == pieces
-        found = [row for piece in split for row in zip(*(column.tolist() for column in piece.columns()), strict=True)]
-        assert found == sorted(zip(*(column.tolist() for column in columns), strict=True), key=lambda row: [row[i] for i in order])
-        assert loose.split(1, order) == [loose]
+JOINED = """
+.decl e(x: int, y: int)   .decl f(x: int, y: int)   .decl p(x: int, y: int)
+p(x, y) :- e(x, y).
+p(x, w) :- e(x, y), p(y, z), f(z, w), e(x, z).
+"""
+
+
+@pytest.mark.parametrize("pieces", [2, 7, 500])
+@pytest.mark.parametrize("leading", list(permutations("xyz")), ids="".join)
+def test_every_instantiation_is_found_in_one_piece(pieces: int, leading: tuple[str, ...]):
+    by = random.Random(pieces)
+    workspace: Any = lftj.connect()
+    workspace.add_rules(JOINED)
+    workspace.load("f", [(by.randrange(9), by.randrange(40)) for _ in range(150)])
+    workspace.load("e", [(by.randrange(9) ** 2 // 9, by.randrange(30)) for _ in range(120)])
+    engine = workspace._engine
+    program = engine.state.program.stratified
+    schemas = {"p": program.relations["p"]}
+    context = replace(engine.context({}), threads=None)
+    for rule in (rule for stratum in program.strata if stratum.recursive for rule in stratum.rules):
+        for variant in variants(rule, schemas):
+            delta = LooseRows(schemas["p"], context.arena, engine.state.database["p"].columns())
+            read = {"e": engine.state.database["e"], "f": engine.state.database["f"], delta_name("p"): delta}
+            every = tuple(range(len(rule.variables)))
+            order = (*leading, "w")
+            variant.plan = make_plan(variant.rule, every, read, context.statistics, count=True, forced=order)
+            cut = Cut(variant, delta, pieces)
+            assert cut.pieces == min(pieces, delta.count)
+            found: list[Counter[tuple[int, ...]]] = []
+            for ranges in (None, *(cut.ranges(number, read) for number in range(cut.pieces))):
+                with variant.assembled(read, context, 64) as prepared:
+                    rows = [row for piece in prepared.pieces(read, context, within=ranges) for row in piece.T.tolist()]
+                found.append(Counter(map(tuple, rows)))
+            assert len(found[0]) > 100
+            assert sum(found[1:], Counter()) == found[0]
+            assert pieces == 2 or sum(map(bool, found[1:])) > 1
 
 
 @pytest.mark.parametrize("ordered", [False, True])
