@@ -8,7 +8,7 @@ from lftj.join.layout_kernels import LAST_BIT
 from lftj.join.plan import RulePlan
 from lftj.join.variable_orders import variables_of
 from lftj.program.normal_form import Apply, Expression, Filter, NormalRule, Ref, Value
-from lftj.types import Type, encode_scalar
+from lftj.types import Type, code_range, encode_scalar
 
 _INTEGER = {
     "+": code.ADD, "-": code.SUBTRACT, "*": code.MULTIPLY, "/": code.DIVIDE, "%": code.REMAINDER, "^": code.POWER, "neg": code.NEGATE,
@@ -75,6 +75,9 @@ class ExpressionCode:
             for i, argument in enumerate(expression.args):
                 self._emit(argument, depth + i)
             self.words.append(_operation(expression))
+            if expression.operator in _MAY_FAIL and (bounds := code_range(expression.type)):
+                self.stack = max(self.stack, depth + 1)
+                self.words += [code.PUSH_CONSTANT, bounds[0], code.AT_LEAST, code.PUSH_CONSTANT, bounds[1], code.AT_MOST]
 
 
 def _operation(expression: Apply) -> int:

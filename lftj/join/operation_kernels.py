@@ -2,7 +2,7 @@
 
 Integers, booleans, dates, timestamps and decimals of one scale are their own codes, so they share the integer operations; floats are
 decoded, computed and coded again; strings compare by their UTF-8 bytes, which is code point order. Overflow, division by zero and NaN are
-failures, never values.
+failures, never values; so are results beyond the bounds of a type that is narrower than its codes.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ ADD, SUBTRACT, MULTIPLY, DIVIDE, REMAINDER, POWER = 10, 11, 12, 13, 14, 15
 LEAST, GREATEST = 17, 18
 BIT_AND, BIT_OR, BIT_XOR, SHIFT_LEFT, SHIFT_RIGHT, SHIFT_RIGHT_UNSIGNED = 20, 21, 22, 23, 24, 25
 LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR = 27, 28, 29
+AT_LEAST, AT_MOST = 30, 31  # the left operand, which fails beyond the right one
 FLOAT_ADD, FLOAT_SUBTRACT, FLOAT_MULTIPLY, FLOAT_DIVIDE, FLOAT_REMAINDER, FLOAT_POWER = 40, 41, 42, 43, 44, 45
 EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL = 60, 61, 62, 63, 64, 65
 TEXT_LESS, TEXT_LESS_EQUAL, TEXT_GREATER, TEXT_GREATER_EQUAL = 72, 73, 74, 75
@@ -72,6 +73,10 @@ def integer_operation(state, operation, left, right):
         result = min(left, right)
     elif operation == GREATEST:
         result = max(left, right)
+    elif operation == AT_LEAST or operation == AT_MOST:
+        result = left
+        if (left < right) if operation == AT_LEAST else (left > right):
+            store(state, FAILURE, OVERFLOW)
     else:
         result = bit_operation(operation, left, right)
     return result

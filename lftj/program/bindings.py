@@ -102,10 +102,24 @@ def definitions(equation: Filter) -> list[tuple[int, Expression]]:
 
 # ── enough to bind ────────────────────────────────────────────────────────────────────────────────────────────────────
 def slice_for(wanted: Variables, literals: Sequence[CheckedLiteral], heads: Collection[str]) -> list[CheckedLiteral]:
-    """Few of the atoms and equations in `literals` that bind the `wanted` variables. `heads` are relations to avoid."""
+    """Few of the atoms and equations in `literals` that bind the `wanted` variables. `heads` are relations to avoid.
+
+    Atoms that have nothing in common would give all pairs of their rows. Where other literals link them, those are taken too.
+    """
+    chosen = _binding(wanted, {}, literals, heads)
+    while link := _link(chosen, literals, heads):
+        chosen |= dict.fromkeys(link)
+        chosen = _binding(of_literals(link), chosen, literals, heads)
+    return [literal for literal in literals if literal in chosen]
+
+
+def _binding(
+    wanted: Variables, chosen: dict[CheckedLiteral, None], literals: Sequence[CheckedLiteral], heads: Collection[str]
+) -> dict[CheckedLiteral, None]:
+    """The `chosen` literals and as few more as bind the `wanted` variables too."""
     derived = _derivations(literals)
-    chosen: dict[CheckedLiteral, None] = {}
-    have: set[int] = set()
+    chosen = dict(chosen)
+    have = set(bound_by([each for each in chosen if isinstance(each, CheckedAtom)]))
     open_variables = set(wanted)
     while open_variables := open_variables - have:
         atom = _best_atom(open_variables, literals, heads)
@@ -119,7 +133,44 @@ def slice_for(wanted: Variables, literals: Sequence[CheckedLiteral], heads: Coll
         chosen[equation] = None
         have.add(variable)
         open_variables |= of_expressions([expression])
-    return [literal for literal in literals if literal in chosen]
+    return chosen
+
+
+def _link(chosen: Collection[CheckedLiteral], literals: Sequence[CheckedLiteral], heads: Collection[str]) -> list[CheckedLiteral]:
+    """A shortest chain of other literals between two chosen ones that have no variable in common, not even through others; [] for none."""
+    groups: list[Variables] = []
+    for variables in filter(None, map(of_literal, chosen)):
+        apart = [group for group in groups if not group & variables]
+        groups = [*apart, variables.union(*(group for group in groups if group & variables))]
+    avoided = () if any(isinstance(each, CheckedAtom) and each.relation in heads for each in chosen) else heads
+    others = [each for each in literals if each not in chosen and _may_link(each, avoided)]
+    found = (_chain(group, NONE.union(*groups) - group, others) for group in groups[:-1])
+    return next(filter(None, found), [])
+
+
+def _may_link(literal: CheckedLiteral, avoided: Collection[str]) -> bool:
+    match literal:
+        case CheckedAtom(relation=relation):
+            return relation not in avoided
+        case Filter(operator="="):
+            return True
+    return False
+
+
+def _chain(start: Variables, ends: Variables, literals: Sequence[CheckedLiteral]) -> list[CheckedLiteral]:
+    """A shortest chain of literals, each with a variable in common with the next, from one of `start` to one of `ends`; [] for none."""
+    chains: dict[int, list[CheckedLiteral]] = {variable: [] for variable in start}
+    while True:
+        further: dict[int, list[CheckedLiteral]] = {}
+        for literal in literals:
+            variables = of_literal(literal)
+            if known := sorted(variables & chains.keys()):
+                further |= {variable: [*chains[known[0]], literal] for variable in sorted(variables - chains.keys())}
+        if reached := sorted(further.keys() & ends):
+            return further[reached[0]]
+        if not further:
+            return []
+        chains |= further
 
 
 def _best_atom(wanted: set[int], literals: Sequence[CheckedLiteral], heads: Collection[str]) -> CheckedAtom | None:

@@ -44,7 +44,7 @@ class Lowering(Agenda):
     def _imported(self, block: Block, variables: Variables, conjunct: Conjunct) -> list[CheckedLiteral]:
         """Literals of the conjunction for those of `variables` that the block does not bind itself."""
         missing = (variables & conjunct.bound()) - bound_by(block.literals)
-        return slice_for(missing, conjunct.positive, self.heads) if missing else []
+        return slice_for(missing, conjunct.positive, self.cyclic) if missing else []
 
     def _projected(self, literals: list[CheckedLiteral], wanted: Variables) -> list[CheckedLiteral]:
         """The same, such that no other variable multiplies assignments: a hidden relation of the wanted variables, if there are others."""
@@ -96,10 +96,12 @@ class Lowering(Agenda):
         wanted = of_expressions(call.args)
         body = _all_but(self.heads, conjunct, wanted) if call.functor in PARTIAL else None
         if body is None:
-            body = Conjunct(slice_for(wanted, conjunct.positive, self.heads))
+            body = Conjunct(slice_for(wanted, conjunct.positive, self.cyclic))
         domain = self.hidden.define("in", call.args, [body], self.variables)
         assert domain is not None, "one conjunction makes one rule"
         name = self.hidden.define_functor(call.functor, domain, call.types, call.result_type)
+        if any(isinstance(each, CheckedAtom) and each.relation in self.cyclic for each in body.positive):
+            self.cyclic.add(name)
         return CheckedAtom(name, call.args if call.result is None else (*call.args, Ref(call.result)))
 
 

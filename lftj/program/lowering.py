@@ -38,6 +38,8 @@ class Agenda:
     def __init__(self, rule: CheckedRule, hidden: HiddenRelations):
         self.variables: list[RuleVariable] = list(rule.variables)
         self.heads = {head.relation for head in rule.heads}
+        self.cyclic = set(self.heads)
+        """Relations that a hidden one had better not read: the heads and hidden relations that depend on them."""
         self.hidden = hidden
         self._span = rule.rule.span
 

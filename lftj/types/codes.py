@@ -19,6 +19,10 @@ _EPOCH = datetime.datetime(1970, 1, 1)
 _EPOCH_DAY = _EPOCH.toordinal()
 _MICROSECOND = datetime.timedelta(microseconds=1)
 _WITHOUT_SIGN = np.int64(INT64_MAX)
+_RANGES = {
+    "date": (datetime.date.min.toordinal() - _EPOCH_DAY, datetime.date.max.toordinal() - _EPOCH_DAY),
+    "timestamp": ((datetime.datetime.min - _EPOCH) // _MICROSECOND, (datetime.datetime.max - _EPOCH) // _MICROSECOND),
+}
 _OF_PYTHON = {int: INT, float: FLOAT, str: STR, bool: BOOL, datetime.date: DATE, datetime.datetime: TIMESTAMP}
 
 
@@ -28,6 +32,13 @@ class Interning(Protocol):
     def encode_one(self, text: str) -> int: ...
     def lookup(self, text: str) -> int | None: ...
     def decode_one(self, code: int) -> str: ...
+
+
+def code_range(type: Type) -> tuple[int, int] | None:
+    """The least and the greatest code of a type whose values are fewer than its codes: dates, timestamps, decimals. None for others."""
+    if type.precision is not None:
+        return 1 - 10**type.precision, 10**type.precision - 1
+    return _RANGES.get(type.name)
 
 
 # ── floats in bulk ────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -38,3 +38,25 @@ def test_an_aggregate_may_be_compared_with_a_variable_that_an_atom_binds():
     workspace = lftj.connect()
     workspace.add_rules(".decl n(x: number) n(1). n(2). .decl r(x: number) r(x) :- n(x), x = max y : { n(y) }.")
     assert workspace["r"].fetchall() == [(2,)]
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "expression"),
+    [
+        ("date", 'date("9999-12-31")', "x + n"),
+        ("date", 'date("0001-01-01")', "x - n"),
+        ("timestamp", 'timestamp("9999-12-31 23:59:59.999999")', "x + n"),
+        ("timestamp", 'timestamp("0001-01-01")', "x - n"),
+        ("decimal(18,2)", 'decimal("5000000000000000.00")', "x + x"),
+        ("decimal(18,0)", 'decimal("-999999999999999999")', "x - one"),
+    ],
+)
+def test_a_value_that_its_type_could_not_show_is_an_error(type_: str, value: str, expression: str):
+    # Codes have room for more than dates from year 1 to 9999 and decimals of 18 digits.
+    workspace = lftj.connect()
+    one = 'decimal("1")' if type_.endswith("0)") else value
+    workspace.add_rules(f".decl r(x: {type_}) .decl v(x: {type_}, one: {type_}, n: number) r({expression}) :- v(x, one, n), n > 0.")
+    workspace.add_rules(f"v({value}, {one}, 0).")
+    with pytest.raises(ValueRangeError):
+        workspace.add_rules(f"v({value}, {one}, 1).")
+    assert not workspace["r"]

@@ -55,3 +55,19 @@ def test_equations_bring_what_they_need():
 def test_relations_being_defined_come_last():
     assert sliced("h1(y) :- h1(x), a(x, y), h1(y).", "y", heads=("h1",)) == ["a"]
     assert sliced("h1(x) :- h1(x).", "x", heads=("h1",)) == ["h1"]
+
+
+def test_atoms_with_nothing_in_common_come_with_what_links_them():
+    assert sliced("h1(x) :- b(x), a(x, s), a(y, t), e(x, y), b(y).", "s", "t") == ["a", "a", "e"]
+    assert sliced("h1(x) :- a(x, s), a(y, t), y = x + 1.", "s", "t") == ["a", "a", "="]
+    assert sliced("h1(x) :- a(x, s), a(y, t), z = x + w, e(z, y), b(w).", "s", "t") == ["a", "a", "=", "e", "b"]
+    assert sliced("h1(x) :- a(x, s), a(y, t), e(x, z), e(z, y), b(z).", "s", "t") == ["a", "a", "e", "e"]
+
+
+def test_what_nothing_links_stays_apart():
+    assert sliced("h1(x) :- a(x, s), a(y, t), b(x), x < y.", "s", "t") == ["a", "a"]
+
+
+def test_relations_being_defined_link_only_what_depends_on_them():
+    assert sliced("h2(y, y) :- a(x, s), a(y, t), h2(x, y).", "s", "t", heads=("h2",)) == ["a", "a"]
+    assert sliced("h2(y, y) :- h2(x, s), a(y, t), h2(x, y).", "s", "t", heads=("h2",)) == ["h2", "a", "h2"]
