@@ -100,6 +100,31 @@ def merge_distinct(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> int:
 
 
 @compiled
+def merge_news(every: np.ndarray, known: np.ndarray, fresh: np.ndarray, merged: np.ndarray) -> tuple[int, int]:
+    """As `merge_distinct` to `merged`, and the rows of `every` that are not `known` to `fresh`; how many these are, and how many in all."""
+    i = 0
+    j = 0
+    news = 0
+    size = 0
+    while i < every.shape[1] or j < known.shape[1]:
+        order = -1
+        if i == every.shape[1]:
+            order = 1
+        elif j < known.shape[1]:
+            order = _compare(every, i, known, j)
+        for c in range(merged.shape[0]):
+            value = every[c, i] if order <= 0 else known[c, j]
+            merged[c, size] = value
+            if order < 0:
+                fresh[c, news] = value
+        i += order <= 0
+        j += order >= 0
+        news += order < 0
+        size += 1
+    return news, size
+
+
+@compiled
 def sums_wrap(left, right, total):
     """Whether left + right, which int64 arithmetic made `total`, is not their sum."""
     return (left ^ total) & (right ^ total) < 0

@@ -17,6 +17,7 @@ from lftj.maintain.versions import Versions
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref, RelationSchema
 from lftj.recursion.bootstrap import bootstrap, bootstrap_prepared
 from lftj.recursion.decomposable import decompose
+from lftj.recursion.few_rounds import close_few
 from lftj.recursion.prepared_rules import PreparedRules
 from lftj.storage.database import base_name
 from lftj.storage.delta import Columns, Delta
@@ -132,7 +133,7 @@ def _touched(schemas: Mapping[str, RelationSchema], kept: Kept, rules: list[Norm
                     return None
                 delta, column = versions.deltas[atom.relation], _place(atom, value)
                 pieces += [delta.inserts[column], delta.erases[column]]
-    return np.unique(np.concatenate(pieces)) if pieces else None
+    return sort_rows([np.concatenate(pieces)])[0] if pieces else None
 
 
 def _place(atom: PositiveAtom | NegatedAtom, value: object) -> int:
@@ -164,4 +165,5 @@ def _evaluated(
             below[base] = LooseRows(versions[base].schema, context.arena, _rows_of(versions[base], column, values))
     if len(values) > _SMALL or decompose(schemas, prepared.rules):
         return bootstrap(schemas, prepared.rules, below, context)
-    return bootstrap_prepared(schemas, prepared, below, context)
+    found = close_few(schemas, prepared, below, context)
+    return bootstrap_prepared(schemas, prepared, below, context) if found is None else found

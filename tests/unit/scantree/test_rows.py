@@ -26,6 +26,7 @@ from scantree.rows import (
     sort_rows,
     union,
 )
+from scantree.rows_kernels import merge_news
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 VALUES = st.sampled_from([st.integers(0, 3), st.integers(-5, 2**30), INT64, st.sampled_from([-(2**63), -1, 0, 1, 2**63 - 1])])
@@ -95,6 +96,16 @@ def test_set_operations_agree_with_sets(case: tuple[int, Rows, Rows]) -> None:
     positions, found = locate(a, b)
     assert positions.tolist() == [sum(other < row for other in right) for row in left]
     assert found.tolist() == [row in set(right) for row in left]
+
+
+@given(two_sides())
+def test_news_are_what_only_the_first_side_has(case: tuple[int, Rows, Rows]) -> None:
+    width, left, right = case
+    a, b = (np.array(rows, np.int64).reshape(-1, width).T.copy() for rows in (left, right))
+    fresh, merged = np.zeros_like(a), np.zeros((width, a.shape[1] + b.shape[1]), np.int64)
+    news, size = merge_news(a, b, fresh, merged)
+    assert rows_of(list(fresh[:, :news])) == sorted(set(left) - set(right))
+    assert rows_of(list(merged[:, :size])) == sorted(set(left) | set(right))
 
 
 @pytest.mark.parametrize("span", [50, 2**62])
