@@ -7,6 +7,7 @@ cost no more than one call with many rows. What is settled is a short stack of c
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from itertools import groupby
 from operator import is_
 from typing import Literal
@@ -51,7 +52,10 @@ class Staging:
 
     def net(self) -> Delta:
         """The difference between what the relation would hold now and what it holds. O(changes · log n)."""
-        wanted = self._wanted()
+        return self._net(self._wanted())
+
+    def _net(self, wanted: Delta) -> Delta:
+        """What of it is not so yet."""
         if not self.committed.count:
             return Delta(wanted.inserts, [column[:0] for column in wanted.erases])
         new, gone = ~self._committed_has(wanted.inserts), self._committed_has(wanted.erases)
@@ -69,17 +73,15 @@ class Staging:
             after = present.apply(wanted)
             if abs(after.count - present.count) == len(wanted):
                 return wanted, after
-        delta = self.net()
+        delta = self._net(wanted)
         return delta, present.apply(delta)
 
     def _wanted(self) -> Delta:
         """What is asked for in the end, some of which may be so already."""
         self._settle()
-        wanted = Delta.empty(self.committed.schema.arity)
-        for change in self._settled:
-            wanted = wanted.then(change)
-        self._settled = [wanted]
-        return wanted
+        if len(self._settled) != 1:
+            self._settled = [reduce(Delta.then, self._settled, Delta.empty(self.committed.schema.arity))]
+        return self._settled[0]
 
     def _one_way(self, wanted: Delta) -> bool:
         """Whether rows are only inserted, or only erased, and a few of them are news."""

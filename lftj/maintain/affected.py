@@ -30,7 +30,9 @@ class Affected:
         place = self._order.place
         for name in relations:
             self._look_at(self._order.reading(name))
-            self._look_at(place[own] for own in (name, name.removesuffix(BASE_SUFFIX)) if own in place)
+            own = name.removesuffix(BASE_SUFFIX)
+            if own in place:
+                self._look_at((place[own],))
 
     def __iter__(self) -> Iterator[Stratum]:
         """The strata, each once."""

@@ -161,11 +161,11 @@ class Versions(Mapping[str, RelationVersion]):
         if not bound:
             was, now = self.before(relation).count > 0, self[relation].count > 0
             return Delta([np.zeros(int(now and not was), np.int64)], [np.zeros(int(was and not now), np.int64)])
+        changed = sort_rows([np.concatenate((delta.inserts[column], delta.erases[column])) for column in bound])
         order = _order_from(self[relation], bound)
-        found = self.surgeries(relation, order)
-        back = [order.index(column) for column in bound]
-        appeared, vanished = found.appeared(len(bound)), found.vanished(len(bound))
-        return Delta(sort_rows([appeared[i] for i in back]), sort_rows([vanished[i] for i in back]))
+        prefixes = [changed[bound.index(column)] for column in order[: len(bound)]]
+        was, now = (version.tree(order).edge_rows(prefixes)[0] for version in (self.before(relation), self[relation]))
+        return Delta(*([column[there] for column in changed] for there in (now & ~was, was & ~now)))
 
 
 class _Before(Mapping[str, RelationVersion]):
