@@ -8,18 +8,17 @@ from functools import cached_property
 import numpy as np
 
 from lftj.dictionary import Dictionary
+from lftj.join import comparison_bounds
 from lftj.join import layout_kernels as at
-from lftj.join.expression_code import ExpressionCode, may_fail, type_of
+from lftj.join.expression_code import ExpressionCode, may_fail
 from lftj.join.plan import RulePlan
 from lftj.join.trace import NOTHING, Channel, Logged, number_channels
-from lftj.join.variable_orders import variables_of
 from lftj.program.normal_form import Apply, Filter, Ref, Value
 from lftj.storage.relation import RelationVersion
 from lftj.types import encode_scalar
 from scantree import Tree
 
 _ROOM_FOR_STACK = 64
-_UPPER = ("<", "<=", ">", ">=")
 
 
 class Assembly:
@@ -112,9 +111,9 @@ class Assembly:
             # plain comparisons before arithmetic: a guard such as y != 0 spares a doubt about what is divided by y
             for condition in sorted(level.filters, key=lambda f: isinstance(f.left, Apply) or isinstance(f.right, Apply)):
                 sides = self._code.levels_read(condition.left, condition.right)
-                filters += [self._code.test(condition), -1, sides, self._bounds(condition, number)]
+                filters += [self._code.test(condition), -1, sides, *self._bounds(condition, number)]
             for probe in level.probes:
-                filters += [-1, probe, self._code.levels_read(*self.plan.probes[probe].args), 0]
+                filters += [-1, probe, self._code.levels_read(*self.plan.probes[probe].args), 0, -1]
             filter_last = len(filters) // at.FILTER_RECORD
             channel_last = channel + len(self._channels[number])
             fast = int(value < 0 and filter_first == filter_last and len(parts) > 0 and channel == channel_last)
@@ -151,19 +150,17 @@ class Assembly:
         ((atom, column),) = self._parts[-2]
         return column == len(self.plan.atoms[atom].levels) - 1
 
-    def _bounds(self, condition: Filter, level: int) -> int:
-        """1 when a comparison sets the values of its last level an upper bound: they ascend, so the first beyond it ends the search there.
+    def _bounds(self, condition: Filter, level: int) -> tuple[int, int]:
+        """Whether a comparison that fails ends the search of its level, and the code of the value from which on it holds, or −1.
 
-        Texts ascend by code, not as they compare. Where a trace is logged, all that is looked at is to be in it.
+        Where a trace is logged, all that is looked at is to be in it.
         """
-        if condition.operator not in _UPPER or self.channels:
-            return 0
-        bounded, by = condition.left, condition.right
-        if condition.operator in (">", ">="):
-            bounded, by = by, bounded
         variable = self.plan.levels[level].variable
-        own = isinstance(bounded, Ref) and bounded.variable == variable and variable not in variables_of(by)
-        return int(own and type_of(self.plan.rule, bounded).name != "str")
+        if variable is None or self.channels or not self._parts[level] or self.plan.levels[level].value is not None:
+            return 0, -1
+        least = comparison_bounds.least(condition, variable, self.plan.rule)
+        ends = comparison_bounds.ends(condition, variable, self.plan.rule)
+        return ends, -1 if least is None else self._code.compute(least)
 
     def _probe_records(self) -> tuple[list[int], list[int]]:
         place = {level.variable: i for i, level in enumerate(self.plan.levels) if level.variable is not None}

@@ -29,6 +29,7 @@ from lftj.join.layout_kernels import (
     START,
     STEPS,
 )
+from lftj.join.window_kernels import last_value
 from scantree.jit import compiled, inlined, load, store
 from scantree.seek_kernels import END, leaf_at, seek_after, seek_lub, step, value_at
 
@@ -158,6 +159,26 @@ def advance(state, part):
     store(state, at + POSITION, position)
     store(state, STEPS, load(state, STEPS) + 1)
     return position < load(state, at + LIMIT)
+
+
+@inlined
+def pass_over(memory, plan, state, part, value):
+    """Let a part's present run end where values >= `value` begin, if that is later."""
+    record = part_record(plan, part)
+    at = part_state(state, part)
+    position, limit = load(state, at + RUN_END), load(state, at + LIMIT)
+    store(state, STEPS, load(state, STEPS) + 1)
+    if position < limit:
+        root, height = load(plan, record + PART_ROOT), load(plan, record + PART_HEIGHT)
+        store(state, at + RUN_END, seek_lub(memory, root, height, position, limit, load(plan, record + PART_COLUMN), value))
+
+
+@inlined
+def part_end(memory, plan, state, part):
+    """The last value of a part's range."""
+    record = part_record(plan, part)
+    limit = load(state, part_state(state, part) + LIMIT)
+    return last_value(memory, load(plan, record + PART_ROOT), load(plan, record + PART_HEIGHT), load(plan, record + PART_COLUMN), limit)
 
 
 @compiled

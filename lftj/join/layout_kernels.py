@@ -59,8 +59,9 @@ PART_RECORD = 5
 FILTER_CODE = 0  # start of the code of a comparison, or −1
 FILTER_PROBE = 1  # the negated atom, when there is no code
 FILTER_READS = 2  # the levels it reads, as a set of bits
-FILTER_BOUNDS = 3  # 1: where it fails, it fails for all later values of its level too
-FILTER_RECORD = 4
+FILTER_BOUNDS = 3  # 1: where it fails, it fails for all later values of its level too; 2: if the last one has a value in it
+FILTER_LEAST = 4  # start of the code of the least value of its level for which it holds, or −1
+FILTER_RECORD = 5
 
 # probe record
 PROBE_ROOT = 0

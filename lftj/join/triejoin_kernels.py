@@ -10,9 +10,9 @@ and PAUSED the same call goes on.
 from __future__ import annotations
 
 from lftj.join.cross_kernels import cross
-from lftj.join.doubt_kernels import cast_doubt, compute_level, is_free, reads_unknown, settle_doubt
-from lftj.join.expression_kernels import compute
-from lftj.join.iterator_kernels import advance, bind_runs, leapfrog, level_record, meet, open_level, open_roots, probe
+from lftj.join.doubt_kernels import compute_level, is_free, settle_doubt
+from lftj.join.filter_kernels import passes
+from lftj.join.iterator_kernels import advance, bind_runs, leapfrog, level_record, meet, open_level, open_roots
 from lftj.join.last_level_kernels import finish_level
 from lftj.join.layout_kernels import (
     ADVANCE,
@@ -22,7 +22,6 @@ from lftj.join.layout_kernels import (
     CACHE_WORK,
     CAPACITY,
     CHANNELS,
-    CODE_TABLE,
     DEPTH,
     DONE,
     DOUBT,
@@ -30,20 +29,12 @@ from lftj.join.layout_kernels import (
     EMIT_LEVEL,
     FAILED,
     FAILURE,
-    FILTER_BOUNDS,
-    FILTER_CODE,
-    FILTER_PROBE,
-    FILTER_READS,
-    FILTER_RECORD,
-    FILTER_TABLE,
     FOUND,
     FULL,
     LEVEL_CHANNEL_FIRST,
     LEVEL_CHANNEL_LAST,
     LEVEL_CROSS,
     LEVEL_FAST,
-    LEVEL_FILTER_FIRST,
-    LEVEL_FILTER_LAST,
     LEVEL_FIRST,
     LEVEL_INVARIANT,
     LEVEL_LAST,
@@ -62,11 +53,10 @@ from lftj.join.layout_kernels import (
     RESUME,
     ROWS,
     SHORT_CIRCUIT,
-    STACK,
     STEPS,
 )
 from lftj.join.output_kernels import write_bindings
-from lftj.join.trace_kernels import find_logged, leave_levels, touch_probe
+from lftj.join.trace_kernels import find_logged, leave_levels
 from scantree.jit import compiled, inlined, load, store
 
 
@@ -94,34 +84,6 @@ def find(memory, plan, state, depth, phase, offsets, text, log):
             return MISSED
     store(state, load(state, BINDINGS) + depth, value)
     bind_runs(memory, plan, state, first, last, first, value)
-    return FOUND
-
-
-@compiled
-def passes(memory, plan, state, depth, offsets, text, log):
-    """FOUND when the filters of a level hold: comparisons and negated atoms, in the plan's order. What fails, or reads the unknown, does.
-
-    Else REFUSED, or MISSED when no later value of the level is below the bound that a comparison sets either.
-    """
-    level = level_record(plan, depth)
-    for number in range(load(plan, level + LEVEL_FILTER_FIRST), load(plan, level + LEVEL_FILTER_LAST)):
-        at = load(plan, FILTER_TABLE) + number * FILTER_RECORD
-        if reads_unknown(state, load(plan, at + FILTER_READS)):
-            continue
-        code = load(plan, at + FILTER_CODE)
-        if code < 0:
-            negated = load(plan, at + FILTER_PROBE)
-            touch_probe(plan, state, log, negated, depth)
-            if probe(memory, plan, state, negated):
-                return REFUSED
-            continue
-        holds = compute(plan, state, load(plan, CODE_TABLE) + code, load(state, BINDINGS), load(state, STACK), offsets, text)
-        if load(state, FAILURE) != 0:
-            cast_doubt(state, depth)
-            if load(state, FAILURE) != 0:
-                return REFUSED
-        elif holds == 0:
-            return MISSED if load(plan, at + FILTER_BOUNDS) != 0 else REFUSED
     return FOUND
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from lftj.program.normal_form import (
+    Apply,
     Assignment,
     Expression,
     Filter,
@@ -23,6 +24,9 @@ from lftj.types import INT
 from scantree import Arena
 
 Argument = str | int | None
+Term = str | int | tuple[str, str | int, str | int] | None
+"""An argument, or an operator with two operands."""
+
 Literal = tuple[str, Sequence[Argument]]
 
 
@@ -35,7 +39,7 @@ class Body:
         atoms: Sequence[Literal],
         negated: Sequence[Literal] = (),
         assignments: Sequence[tuple[str, Expression]] = (),
-        filters: Sequence[tuple[str, str, Argument]] = (),
+        filters: Sequence[tuple[str, Term, Term]] = (),
     ):
         self.names = names.split()
         self.rule = NormalRule(
@@ -46,12 +50,16 @@ class Body:
             tuple(PositiveAtom(name, tuple(map(self.term, arguments))) for name, arguments in atoms),
             tuple(NegatedAtom(name, tuple(None if a is None else self.term(a) for a in arguments)) for name, arguments in negated),
             tuple(Assignment(self.names.index(name), expression) for name, expression in assignments),
-            tuple(Filter(operator, self.term(left), self.term(right)) for operator, left, right in filters),
+            tuple(Filter(operator, self.expression(left), self.expression(right)) for operator, left, right in filters),
         )
 
     def term(self, argument: Argument) -> Ref | Value:
         """A variable or a constant."""
         return Ref(self.names.index(argument)) if isinstance(argument, str) else Value(argument, INT)
+
+    def expression(self, term: Term) -> Expression:
+        """A variable, a constant or arithmetic."""
+        return Apply(term[0], (self.term(term[1]), self.term(term[2])), INT) if isinstance(term, tuple) else self.term(term)
 
     def numbers(self, names: str) -> tuple[int, ...]:
         """The numbers of variables."""

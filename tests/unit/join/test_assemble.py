@@ -17,7 +17,7 @@ from lftj.join.statistics import Statistics
 from lftj.program.normal_form import Apply, Ref, Value
 from lftj.types import INT, STR
 from scantree import Arena
-from tests.unit.join.bodies import Body, relations
+from tests.unit.join.bodies import Body, Term, relations
 from tests.unit.join.random_rules import database, random_rows, random_rule
 
 SIZES = {"e": (20, 5, 5), "f": (20, 5, 5), "t": (30, 5, 5, 5), "n": (4, 4), "none": (0, 1)}
@@ -198,6 +198,31 @@ def test_a_comparison_that_bounds_its_level_from_above_ends_it(operator: str, le
     body = Body("x y", [("e", "xy")], filters=[(operator, left, right)])  # type: ignore[list-item]
     _, _, words = assembled(body, "x y", "x y")
     assert words.filter(0)[at.FILTER_BOUNDS] == bounds
+
+
+@pytest.mark.parametrize(
+    ("condition", "bounds", "value"),
+    [
+        ((">", "y", "x"), 0, [code.PUSH_BINDING, 0, code.PUSH_CONSTANT, 1, code.ADD]),
+        (("<=", "x", "y"), 0, [code.PUSH_BINDING, 0]),
+        (("<", "x", ("+", "y", 3)), 0, [code.PUSH_BINDING, 0, code.PUSH_CONSTANT, 3, code.SUBTRACT, code.PUSH_CONSTANT, 1, code.ADD]),
+        ((">=", ("+", 3, "y"), "x"), 0, [code.PUSH_BINDING, 0, code.PUSH_CONSTANT, 3, code.SUBTRACT]),
+        ((">=", ("-", "y", 3), "x"), 0, [code.PUSH_BINDING, 0, code.PUSH_CONSTANT, 3, code.ADD]),
+        (("<=", ("-", "x", "y"), 3), 0, [code.PUSH_BINDING, 0, code.PUSH_CONSTANT, 3, code.SUBTRACT]),
+        (("<=", ("-", "y", "x"), 3), 2, None),
+        (("<", ("+", "x", "y"), 3), 2, None),
+        ((">", ("-", "x", "y"), 3), 2, None),
+        ((">", ("*", "x", "y"), 3), 0, None),
+        ((">", ("+", "y", "y"), 3), 0, None),
+        ((">", "y", ("+", "y", 3)), 0, None),
+    ],
+)
+def test_a_comparison_says_from_which_value_it_holds(condition: tuple[str, Term, Term], bounds: int, value: list[int] | None):
+    body = Body("x y", [("e", "xy")], filters=[condition])
+    _, _, words = assembled(body, "x y", "x y")
+    found = words.filter(0)
+    assert found[at.FILTER_BOUNDS] == bounds
+    assert (found[at.FILTER_LEAST] < 0) if value is None else (words.code(found[at.FILTER_LEAST]) == value)
 
 
 def test_texts_ascend_by_code_and_are_not_bounded():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lftj.dictionary import Dictionary
-from lftj.errors import LimitError
+from lftj.errors import LimitError, ValueRangeError
 from lftj.join import run as running
 from lftj.join.context import Context
 from lftj.join.evaluate import evaluate
@@ -18,7 +18,7 @@ from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RelationSche
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT
 from scantree import Arena, Tree
-from tests.unit.join.bodies import Body
+from tests.unit.join.bodies import Body, Term
 
 SCHEMA = RelationSchema("e", (("a", INT), ("b", INT)))
 BODIES = {
@@ -124,6 +124,34 @@ def test_an_evaluation_that_reached_its_limit_leaves_the_data_usable(monkeypatch
         evaluate(rule(BODIES["triangle"]), data, Context(arena, Dictionary(), work_limit=50), needed=())
     _, counts = evaluate(rule(BODIES["triangle"]), data, Context(arena, Dictionary()), needed=())
     assert counts.sum() == 20**3
+
+
+BAND: list[tuple[str, Term, Term]] = [("<", "x", "y"), ("<=", "y", ("+", "x", 5))]
+TURNED: list[tuple[str, Term, Term]] = [(">", ("-", "y", "x"), 0), (">=", 5, ("-", "y", "x"))]
+
+
+@pytest.mark.parametrize("filters", [BAND, TURNED])
+@pytest.mark.parametrize("order", [("x", "y"), ("y", "x")])
+def test_a_level_is_searched_between_its_bounds(filters: list[tuple[str, Term, Term]], order: tuple[str, str]):
+    arena = Arena()
+    body = Body("x y", [("all", "x"), ("all", "y")], filters=filters)
+    known = {"all": RelationVersion.build(RelationSchema("all", (("a", INT),)), arena, [np.arange(3000)])}
+    context = Context(arena, Dictionary(), orders={1: order})
+    (x, y), _ = evaluate(body.rule, known, context, needed=(0, 1), count=True)
+    expected = {(a, b) for a in range(3000) for b in range(a + 1, min(a + 6, 3000))}
+    assert set(zip(x.tolist(), y.tolist(), strict=True)) == expected
+    assert context.work < 20 * 3000
+
+
+@pytest.mark.parametrize("order", [("x", "y"), ("y", "x")])
+@pytest.mark.parametrize("condition", [("<", ("-", "y", "x"), 3), ("<", ("+", "y", "x"), 3), (">", ("+", "y", "x"), 3)])
+def test_what_would_overflow_is_not_passed_over(order: tuple[str, str], condition: tuple[str, Term, Term]):
+    arena = Arena()
+    values = np.array([-(2**63), -5, -1, 0, 1, 5, 9, 2**63 - 1])
+    known = {"all": RelationVersion.build(RelationSchema("all", (("a", INT),)), arena, [values])}
+    body = Body("x y", [("all", "x"), ("all", "y")], filters=[condition])
+    with pytest.raises(ValueRangeError):
+        evaluate(body.rule, known, Context(arena, Dictionary(), orders={1: order}), needed=(0, 1), count=True)
 
 
 @pytest.mark.parametrize(("operator", "most"), [("<", 30), (">", 10_000)])
