@@ -63,9 +63,13 @@ class PreparedPlan:
     def run(self, relations: Relations, context: Context, log: Sink | None = None) -> tuple[Columns, np.ndarray, int]:
         """All output rows over these relations, their numbers of proofs, and the kernel steps it took; as `pieces` gives them."""
         self._state[at.STEPS] = 0
-        pieces = [piece.copy() for piece in self.pieces(relations, context, log)]
-        rows = pieces[0] if len(pieces) == 1 else np.concatenate([*pieces, np.empty((self._columns, 0), np.int64)], axis=1)
+        rows = self.rows(relations, context, log)
         return list(rows[:-1]), rows[-1], int(self._state[at.STEPS])
+
+    def rows(self, relations: Relations, context: Context, log: Sink | None = None) -> np.ndarray:
+        """All output rows over these relations as a matrix of its own, of shape (outputs + 1) × n; as `pieces` gives them."""
+        pieces = [piece.copy() for piece in self.pieces(relations, context, log)]
+        return pieces[0] if len(pieces) == 1 else np.concatenate([*pieces, np.empty((self._columns, 0), np.int64)], axis=1)
 
     def pieces(self, relations: Relations, context: Context, log: Sink | None = None, within: Ranges | None = None) -> Iterator[np.ndarray]:
         """The output rows over these relations as arrays of shape (outputs + 1) × n, the last line the number of proofs.

@@ -20,12 +20,13 @@ from lftj.join.plan import make_plan
 from lftj.join.prepared import PreparedPlan
 from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RuleVariable, Value
 from lftj.recursion.iterated_relation import ITERATED
-from lftj.recursion.standing import iterations_of
+from lftj.recursion.judge_kernels import tell_iterations
 from lftj.storage.relation import Order, RelationVersion
 from lftj.types import INT, encode_scalar
 
 _REPLAN = 3  # doublings or halvings of anything a plan reads after which it is made anew
 _LITTLE = 1000.0  # bindings whose trying takes less time than a plan for fewer
+_ROOM = 1 << 12  # rows of output before they are taken
 _FEW = 6  # up to so many bits in the number of rows no growth matters
 
 
@@ -71,17 +72,11 @@ class ElasticQuery:
 
     def run(self, readings: Mapping[str, RelationVersion], context: Context) -> Proofs:
         """All proofs over these relations; those with a moved row as it was count as lost."""
-        columns, counts, _ = self.prepared(readings, context).run(readings, context)
-        if not len(counts):
-            return Proofs([counts] * max(1, len(self.picks)), counts, counts)
-        iterations = np.full(len(counts), -1)
-        for column in columns[self.values :]:
-            # a row as it was before it moved has the complement of its standing
-            gone = column >> 63
-            np.maximum(iterations, iterations_of(column ^ gone), out=iterations)
-            counts = (counts ^ gone) - gone
-        rows = [columns[pick] for pick in self.picks] or [np.zeros(len(counts), np.int64)]
-        return Proofs(rows, iterations + 1, counts)
+        found = self.prepared(readings, context).rows(readings, context)
+        iterations = np.empty(found.shape[1], np.int64)
+        tell_iterations(found, self.values, iterations)
+        rows = [found[pick] for pick in self.picks] or [np.zeros(len(iterations), np.int64)]
+        return Proofs(rows, iterations, found[-1])
 
     def may_match(self, change: str, readings: Mapping[str, RelationVersion], context: Context) -> bool:
         """Whether some row of `change`, which an atom reads, has that atom's constants: rules often read or make rows of one kind."""
@@ -112,7 +107,7 @@ class ElasticQuery:
             iterations = range(len(self.body.variables), len(self.rule.variables))
             needed = (*self._head, *iterations)
             plan = make_plan(self.rule, needed, readings, context.statistics, count=True, forced=names)
-            self._planned[magnitude] = planned = _Planned(PreparedPlan(plan, readings, context), sizes, cost)
+            self._planned[magnitude] = planned = _Planned(PreparedPlan(plan, readings, context, room=_ROOM), sizes, cost)
         return planned.prepared
 
     def _for_more(self, magnitude: int, sizes: tuple[int, ...]) -> _Planned | None:

@@ -13,6 +13,23 @@ NEVER = (1 << 63) - 1
 
 
 @compiled
+def tell_iterations(found, first, iterations):
+    """The iteration in which each column of `found` proves its head: the one after the latest of its standings, which are the lines from
+    `first` on but for the last, its number of proofs. Where a standing is a complement, of a row as it was, that number becomes negative.
+    """
+    counts = found.shape[0] - 1
+    for i in range(iterations.size):
+        latest = -1
+        for line in range(first, counts):
+            word = found[line, i]
+            if word < 0:
+                word = ~word
+                found[counts, i] = -found[counts, i]
+            latest = max(latest, word >> HALF)
+        iterations[i] = latest + 1
+
+
+@compiled
 def judge_rows(present, words, counts, iteration, kinds, stood):
     """Which of the due rows are FOUND in this iteration, RECOUNTED or LOST, and where each stood: into `kinds` and `stood`.
 

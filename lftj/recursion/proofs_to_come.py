@@ -69,8 +69,10 @@ class ProofsToCome:
 def _sum(pieces: list[Counted], *, zeros: bool) -> Counted:
     rows, counts = pieces[0]
     if len(pieces) > 1:
-        rows = [np.concatenate(columns) for columns in zip(*(piece[0] for piece in pieces), strict=True)]
-        counts = np.concatenate([piece[1] for piece in pieces])
+        together = np.empty((len(rows) + 1, sum(len(counts) for _, counts in pieces)), np.int64)
+        for line, columns in zip(together, zip(*((*rows, counts) for rows, counts in pieces), strict=True), strict=True):
+            np.concatenate(columns, out=line)
+        rows, counts = list(together[:-1]), together[-1]
     rows, counts = sort_and_count(rows, counts)
     if zeros or counts.all():
         return rows, counts

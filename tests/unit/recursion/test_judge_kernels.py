@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lftj.recursion.judge_kernels import GONE, NEVER, amend, follow, judge_rows
+from lftj.recursion.judge_kernels import GONE, NEVER, amend, follow, judge_rows, tell_iterations
 from lftj.recursion.settle_kernels import FOUND, LOST, NOTHING, RECOUNTED
 from lftj.recursion.standing import iterations_of, proofs_of, standing
 
@@ -30,6 +30,21 @@ def test_fewer_proofs_than_none_and_more_than_a_word_can_tell_show() -> None:
     present, words = np.array([True, True]), standing(np.array([1, 1]), np.array([1, (1 << 32) - 1]))
     counts = np.array([-2, 1])
     assert judge_rows(present, words, counts, 1, np.empty_like(counts), np.empty_like(counts)) == (-1, 1 << 32)
+
+
+def test_a_proof_counts_behind_its_latest_row_and_is_lost_by_each_that_is_as_it_was() -> None:
+    now = standing(np.array([0, 4, 2, 0]), np.array([9, 1, 2, 1]))
+    moved = standing(np.array([3, 1, 2, 7]))
+    found = np.stack([np.arange(4), now, np.where([True, False, True, True], moved, ~moved), np.array([2, 3, 4, 5])])
+    found[1, 3] = ~found[1, 3]
+    found[2, 3] = ~found[2, 3]
+    iterations = np.empty(4, np.int64)
+    tell_iterations(found, 1, iterations)
+    assert iterations.tolist() == [4, 5, 3, 8]
+    assert found[-1].tolist() == [2, -3, 4, 5]
+    tell_iterations(found, 3, iterations)
+    assert iterations.tolist() == [0, 0, 0, 0]
+    assert found[0].tolist() == [0, 1, 2, 3]
 
 
 CHANGES = st.dictionaries(st.tuples(st.integers(0, 5), st.integers(0, 3)), st.sampled_from([GONE, 3, 7]), max_size=12)
