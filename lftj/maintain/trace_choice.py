@@ -24,6 +24,9 @@ from sensitivity.shape import Position, PositionKey
 MANY_PROOFS = 8.0
 """Estimated proofs per head row from which on a search for the first one pays."""
 
+FEW_PROOFS = 4.0
+"""Estimated proofs per row read up to which those of a single head row are counted."""
+
 
 @dataclass(frozen=True)
 class TraceOverride:
@@ -54,7 +57,7 @@ def choose_trace(rule: NormalRule, needed: tuple[int, ...], relations: Relations
         return None
     if not rule.aggregates:
         first = plan_rule(rule, relations, context, needed=needed, count=False)
-        if _proofs_per_row(first) >= MANY_PROOFS:
+        if _proofs_per_row(first) >= MANY_PROOFS and not _few_in_all(first, relations):
             return _within_budget(TracedBody(rule, first, context.dictionary), relations, context, always=True)
     plan = plan_rule(rule, relations, context, needed=needed, count=True)
     return _within_budget(TracedBody(rule, plan, context.dictionary), relations, context, always=False)
@@ -71,6 +74,16 @@ def _proofs_per_row(plan: RulePlan) -> float:
     before = [size for variable, size in zip(plan.choice.order, plan.choice.bindings, strict=False) if variable in emitted]
     rows = before[-1] if before else 1.0
     return plan.choice.bindings[-1] / max(rows, 1.0) if plan.choice.bindings else 1.0
+
+
+def _few_in_all(plan: RulePlan, relations: Relations) -> bool:
+    """Whether there is one head row at most, and finding its first proof may take longer than counting all that a change has part in.
+
+    Any change that matters has that row searched for anew, from the beginning. Where proofs are many the first one is not far.
+    """
+    if any(plan.levels[level].variable is not None for level in range(plan.emit_level)) or not plan.choice.bindings:
+        return False
+    return plan.choice.bindings[-1] <= FEW_PROOFS * sum(relations[atom.relation].count for atom in plan.rule.atoms)
 
 
 def _within_budget(body: TracedBody, relations: Relations, context: Context, *, always: bool) -> TraceChoice | None:

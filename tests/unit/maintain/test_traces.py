@@ -83,3 +83,18 @@ def test_indices_that_outgrow_their_budget_become_coarser_and_answers_stay(seed)
         assert workspace.verify() == []
     assert len(granularities) > 1, "nothing became coarser"
     assert "outgrew their budget" in str(workspace.plan(workspace.rules[-1]))
+
+
+def test_whether_anything_holds_at_all_is_not_searched_for_anew():
+    workspace = lftj.connect()
+    workspace.add_rules(".decl e(x: number, y: number)  .decl f(x: number, y: number)  .decl both()")
+    size = 3000
+    workspace.load("e", [(x, (x * 7 + i) % size) for x in range(size) for i in range(4)])
+    workspace.load("f", [(x, (x * 7 + i) % size) for x in range(size) for i in range(4)])
+    workspace.add_rules("both() :- e(x, y), f(y, x).")
+    assert workspace["both"]
+    with workspace.transaction() as tx:
+        tx.insert("e", [(0, 2999)])
+        tx.delete("f", [(1500, 1500 * 7 % size)])
+    assert tx.work < 100
+    assert not workspace.verify()
