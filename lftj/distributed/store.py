@@ -17,6 +17,7 @@ from lftj.distributed.programs import described, restored
 from lftj.distributed.sending import Executor
 from lftj.distributed.stored_files import sweep_states
 from lftj.distributed.storing import begin_storing, end_storing
+from lftj.distributed.verify import sweep_verified
 from lftj.errors import DistributedError
 from lftj.program.program import Program
 from lftj.storage.database import BASE_SUFFIX
@@ -40,6 +41,7 @@ class Store:
                 raise DistributedError(message, code="E403", hint=f"write partitions={self.manifest.parts}, or choose another path")
             sweep(executor.path, self.manifest)
             sweep_states(executor.path, self.manifest)
+            sweep_verified(executor.path)
             begin_storing(executor.path)
             self.program, self.views = restored(self.manifest.program)
         except BaseException:

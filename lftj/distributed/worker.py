@@ -73,6 +73,11 @@ def forget() -> None:
     _worker = _Worker()
 
 
+def drop_part(key: tuple[str, int]) -> None:
+    """Keep a part below a path no longer."""
+    _worker.parts.pop(key, None)
+
+
 # ── commits ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 def run_stage(task: PartTask) -> PartDone | Failure:
     """The task of a commit. What users did wrong comes back as a Failure; everything else is raised, and tried again. Where a stored file

@@ -17,6 +17,7 @@ from lftj.distributed.sending import Executor
 from lftj.distributed.store import Store
 from lftj.distributed.stream import batch_writer
 from lftj.distributed.transaction import DistributedTransaction
+from lftj.distributed.verify import discrepancies
 from lftj.errors import LftjError
 from lftj.handles import Relation, RuleHandle
 from lftj.program.normal_form import RelationSchema
@@ -24,6 +25,7 @@ from lftj.result import Result
 from lftj.state import name_of
 from lftj.syntax.builder import Predicate
 from lftj.types import INT, STR
+from lftj.verify import Discrepancy
 
 if TYPE_CHECKING:
     import pandas  # pyright: ignore[reportMissingTypeStubs]
@@ -181,6 +183,19 @@ class DistributedWorkspace:
         columns = (("what", STR), ("stage", INT), ("relation", STR), ("how", STR), ("rows", INT))
         return Result.of_rows(columns, sorted(rows, key=lambda row: (row[1], row[0], row[2])), version=self.version, name="plan")
 
+    def verify(self) -> list[Discrepancy]:
+        """Derive every view anew from the base rows and compare: the views that differ, so `assert not ws.verify()`.
+
+        Costs as much as deriving every view from nothing, on the executors and below the path, as long as it takes; nobody commits
+        meanwhile. Only rows that differ come to this process.
+        """
+        store = self._store
+        store.writer.acquire()
+        try:
+            return discrepancies(store.executor, store.manifest, store.plan)
+        finally:
+            store.writer.release()
+
     def profile(self, last: int | None = None) -> pandas.DataFrame:
         """What the last commits of this process cost, the oldest first, a row each; the columns are those of `outcome.Report`."""
         import pandas  # heavy, and only here
@@ -226,7 +241,6 @@ class DistributedWorkspace:
 _NOT_YET = {
     "subscribe": "look at tx.changes(relation) after the commit",
     "add_aggregate": "write the aggregate with count, sum, min, max, mean or concat",
-    "verify": "load the data into lftj.connect() and compare",
     "memory": "see ws.profile() and the files below the path",
     "limits": "set limits in Spark",
     "explain": "ask a workspace of one process",

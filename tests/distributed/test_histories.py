@@ -54,7 +54,9 @@ def test_oracle_parts_equal_the_reference(history: History, parts: int, workers:
 def test_oracle_lost_workers_and_reopened_paths_change_nothing(history: History, data: st.DataObject) -> None:
     with pair_over(history, 3, 2) as (pair, executor):
         for step in history.steps:
-            match data.draw(st.sampled_from(["nothing", "forget", "reopen", "compact"])):
+            match data.draw(st.sampled_from(["nothing", "forget", "reopen", "compact", "verify"])):
+                case "verify":
+                    assert pair.workspace.verify() == []
                 case "compact":
                     pair.snapshots.clear()
                     pair.workspace.compact()

@@ -66,6 +66,8 @@ def test_a_commit_changes_what_it_touches(big: lftj.DistributedWorkspace) -> Non
         tx.insert("e", gone)
         tx.delete("e", came)
     assert rows_of(big) == before
+    assert big.verify() == []
+    assert rows_of(big) == before
 
 
 def test_a_relation_that_is_sliced_only_touches_one_part(spark: Any, tmp_path: Path) -> None:

@@ -1,0 +1,121 @@
+"""Are the views what the rules derive? All are derived anew from the base rows, beside what is kept, and compared part by part.
+
+The base rows are read where they are: a folder below the path shows the same files under links. Nothing of it is true for anybody else, and
+it is gone in the end.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from lftj.dictionary import Dictionary
+from lftj.distributed.commit import Commit
+from lftj.distributed.entry import Entry, read_entries
+from lftj.distributed.failure import checked, guarded
+from lftj.distributed.manifest import ROWS, Manifest
+from lftj.distributed.plan import PartPlan
+from lftj.distributed.result import CHANGE_COLUMNS, signed_rows
+from lftj.distributed.sending import Executor
+from lftj.distributed.worker import drop_part
+from lftj.program.normal_form import RelationSchema
+from lftj.result import Result
+from lftj.storage.database import BASE_SUFFIX
+from lftj.storage.delta import Delta
+from lftj.verify import Discrepancy
+from scantree.rows import differences
+
+_FOLDER = "verify-"
+
+Rows = list[tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class CompareTask:
+    """One part of the views as they are kept and as they were derived anew: each with the entries of both."""
+
+    kept: str
+    anew: str
+    part: int
+    parts: int
+    version: int
+    views: Mapping[str, tuple[RelationSchema, int, tuple[Entry, ...], tuple[Entry, ...]]]
+
+
+def compare_part(task: CompareTask) -> dict[str, Rows]:
+    """By view, the rows that are lacking or in excess, with a sign and the version; views that are right are left out."""
+    found: dict[str, Rows] = {}
+    for name, (schema, home, kept, anew) in task.views.items():
+        dictionary = Dictionary()
+        old, new = (
+            read_entries(Path(path) / ROWS, entries, schema, home, task.part, task.parts, dictionary).inserts
+            for path, entries in ((task.kept, kept), (task.anew, anew))
+        )
+        change = Delta(*differences(new, old))
+        if len(change):
+            found[name] = signed_rows(schema, change, task.version, dictionary).fetchall()
+    return found
+
+
+def discrepancies(executor: Executor, manifest: Manifest, plan: PartPlan) -> list[Discrepancy]:
+    """The views that differ from what the rules derive; empty when all is well. As expensive as deriving every view from nothing.
+
+    While nobody else commits. Raises DistributedError (E401) when a job failed.
+    """
+    schemas = {name: schema for name, schema in plan.program.catalog.relations.items() if plan.derived(name)}
+    if not schemas:
+        return []
+    with _beside(executor, manifest) as (aside, bases):
+        anew = Commit(aside, bases, manifest.program, plan, {}).carry_out({}, Dictionary()).manifest
+        views = {name: (schema, plan.homes[name], manifest.log.get(name, ()), anew.log.get(name, ())) for name, schema in schemas.items()}
+        parts = executor.partitions
+        tasks = [CompareTask(str(executor.path), str(aside.path), part, parts, manifest.version, views) for part in range(parts)]
+        found: list[dict[str, Rows]] = checked(guarded(lambda: list(executor.map(compare_part, tasks))))
+    wrong = {name: [row for part in found for row in part.get(name, ())] for name in schemas}
+    return [_discrepancy(schemas[name], rows, manifest.version) for name, rows in sorted(wrong.items()) if rows]
+
+
+def _discrepancy(schema: RelationSchema, rows: Rows, version: int) -> Discrepancy:
+    columns = (*schema.columns, *CHANGE_COLUMNS)
+    return Discrepancy(schema.name, Result.of_rows(columns, rows, version=version, name=f"changes of {schema.name}"))
+
+
+@contextmanager
+def _beside(executor: Executor, manifest: Manifest) -> Iterator[tuple[Executor, Manifest]]:
+    """The executor on a folder of its own, where the base rows are all there is, and no rule yet."""
+    aside = copy(executor)
+    aside.path = executor.path / f"{_FOLDER}{uuid4().hex[:16]}"
+    log = {name: entries for name, entries in manifest.log.items() if name.endswith(BASE_SUFFIX)}
+    counts = {name: count for name, count in manifest.counts.items() if name.endswith(BASE_SUFFIX)}
+    bases = replace(manifest, program={**manifest.program, "rules": []}, log=log, counts=counts, tokens={}, steps={}, batches={})
+    try:
+        (aside.path / ROWS).mkdir(parents=True)
+        for file in bases.files():
+            _link(executor.path / ROWS / file, aside.path / ROWS / file)
+        bases.store(aside.path)
+        yield aside, bases
+    finally:
+        parts = [(str(aside.path), part) for part in range(executor.partitions)]
+        guarded(lambda: list(executor.map(drop_part, parts, range(executor.partitions))))
+        shutil.rmtree(aside.path, ignore_errors=True)
+
+
+def _link(file: Path, name: Path) -> None:
+    """Another name for a file; a copy where the file system has no links."""
+    try:
+        os.link(file, name)
+    except OSError:
+        shutil.copyfile(file, name)
+
+
+def sweep_verified(path: Path) -> None:
+    """Remove what a process left behind that died while it compared."""
+    for folder in path.glob(f"{_FOLDER}*"):
+        shutil.rmtree(folder, ignore_errors=True)
