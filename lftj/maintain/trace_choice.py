@@ -15,7 +15,7 @@ from lftj.join.context import Context
 from lftj.join.evaluate import Relations, plan_rule
 from lftj.join.plan import RulePlan
 from lftj.maintain.traced_body import TracedBody
-from lftj.program.normal_form import NormalRule
+from lftj.program.normal_form import NormalRule, Value
 from sensitivity import EXACT, Granularity, hull
 from sensitivity.estimate import AtomStatistics, estimate
 from sensitivity.planner import GranularityChoice, choose_granularities
@@ -81,7 +81,7 @@ def _few_in_all(plan: RulePlan, relations: Relations) -> bool:
 
     Any change that matters has that row searched for anew, from the beginning. Where proofs are many the first one is not far.
     """
-    if any(plan.levels[level].variable is not None for level in range(plan.emit_level)) or not plan.choice.bindings:
+    if not all(isinstance(level.value, Value) for level in plan.levels[: plan.emit_level]) or not plan.choice.bindings:
         return False
     return plan.choice.bindings[-1] <= FEW_PROOFS * sum(relations[atom.relation].count for atom in plan.rule.atoms)
 

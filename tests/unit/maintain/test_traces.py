@@ -85,13 +85,16 @@ def test_indices_that_outgrow_their_budget_become_coarser_and_answers_stay(seed)
     assert "outgrew their budget" in str(workspace.plan(workspace.rules[-1]))
 
 
-def test_whether_anything_holds_at_all_is_not_searched_for_anew():
+@pytest.mark.parametrize("head", ["both()", "both(1)", "both(c)"])
+def test_whether_anything_holds_at_all_is_not_searched_for_anew(head: str):
     workspace = lftj.connect()
-    workspace.add_rules(".decl e(x: number, y: number)  .decl f(x: number, y: number)  .decl both()")
+    workspace.add_rules(
+        ".decl e(x: number, y: number)  .decl f(x: number, y: number)  .decl both(" + "c: number" * (head != "both()") + ")"
+    )
     size = 3000
     workspace.load("e", [(x, (x * 7 + i) % size) for x in range(size) for i in range(4)])
     workspace.load("f", [(x, (x * 7 + i) % size) for x in range(size) for i in range(4)])
-    workspace.add_rules("both() :- e(x, y), f(y, x).")
+    workspace.add_rules(f"{head} :- e(x, y), f(y, x), c = 1.")
     assert workspace["both"]
     with workspace.transaction() as tx:
         tx.insert("e", [(0, 2999)])
