@@ -40,7 +40,8 @@ class Divided(NamedTuple):
 class Context:
     """One evaluation's surroundings. `work` counts kernel steps and grows; limits are None when there are none.
 
-    `deadline` is in seconds of `time.monotonic`, `memory_limit` in bytes of tree pages, `work_limit` in kernel steps.
+    `deadline` is in seconds of `time.monotonic`, `work_limit` in kernel steps, `memory_limit` in bytes of tree pages and of rows on their
+    way there.
     `orders` forces the variable order of a rule (its id → variable names), for tests and experiments.
     """
 
@@ -98,7 +99,11 @@ class Context:
             raise LimitError(f"the work limit of {self.work_limit:,} steps was reached", hint="raise `work` in ws.limits(…)")
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise LimitError("the time limit was reached", code="E331", hint="raise `seconds` in ws.limits(…)")
-        if self.memory_limit is not None and self.arena.bytes_in_use > self.memory_limit:
+        self.check_memory()
+
+    def check_memory(self, beside: int = 0) -> None:
+        """Raise LimitError when pages, and so many bytes of rows that are in no page yet, take more than they may."""
+        if self.memory_limit is not None and self.arena.bytes_in_use + beside > self.memory_limit:
             message = f"the memory limit of {self.memory_limit:,} bytes was reached"
             raise LimitError(message, code="E332", hint="raise `memory` in ws.limits(…)")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
@@ -95,9 +95,20 @@ def chunks(
     run.close()
 
 
+def gathered(pieces: Iterable[np.ndarray], context: Context) -> list[np.ndarray]:
+    """Copies of all pieces. Raises LimitError when they take more memory than they may."""
+    kept: list[np.ndarray] = []
+    size = 0
+    for piece in pieces:
+        kept.append(piece.copy())
+        size += piece.nbytes
+        context.check_memory(size)
+    return kept
+
+
 def run_plan(plan: RulePlan, relations: Relations, context: Context) -> tuple[Columns, np.ndarray]:
     """All output rows: (columns in the order of the plan's outputs, number of proofs of each)."""
-    pieces = [piece.copy() for piece in chunks(plan, relations, context)]
+    pieces = gathered(chunks(plan, relations, context), context)
     if not pieces:
         return [np.empty(0, np.int64) for _ in plan.outputs], np.empty(0, np.int64)
     rows = pieces[0] if len(pieces) == 1 else np.concatenate(pieces, axis=1)

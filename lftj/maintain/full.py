@@ -50,6 +50,7 @@ def projected(rule: NormalRule, relations: Relations, context: Context) -> tuple
     for piece in chunks(plan, relations, context, compact=_fewer if needed else None):
         waiting.append(piece.copy())
         gathered += piece.shape[1]
+        context.check_memory((len(counts) + gathered) * piece.itemsize * len(piece))
         if gathered > max(_COMPACT, len(counts)):
             rows, counts = _compact(rows, counts, waiting, picks)
             waiting, gathered = [], 0

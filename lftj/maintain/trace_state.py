@@ -9,7 +9,7 @@ import numpy as np
 
 from lftj.join.assemble import Assembly
 from lftj.join.context import Context
-from lftj.join.evaluate import Columns, Relations, chunks
+from lftj.join.evaluate import Columns, Relations, chunks, gathered
 from lftj.join.plan import RulePlan
 from lftj.join.trace import EXACT, HULL, NOTHING, Logged
 from lftj.maintain.rule_work import RuleWork
@@ -126,7 +126,7 @@ def collected(
     """All output rows of a plan, its trace logged if asked for."""
     logged = NOTHING if logging is None else replace(logging.logged, log_from=log_from)
     log = None if logging is None or not logging.channels else logging.log
-    pieces = [piece.copy() for piece in chunks(plan, relations, context, logged=logged, log=log)]
+    pieces = gathered(chunks(plan, relations, context, logged=logged, log=log), context)
     if not pieces:
         return [np.empty(0, np.int64) for _ in plan.outputs], np.empty(0, np.int64)
     rows = pieces[0] if len(pieces) == 1 else np.concatenate(pieces, axis=1)

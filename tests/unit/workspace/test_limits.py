@@ -65,3 +65,15 @@ def test_progress_is_told_what_is_evaluated():
     ws = lftj.connect(progress=said.append)
     ws.add_rules(GRAPH + "edge(1, 2).")
     assert any("reach" in line for line in said)
+
+
+@pytest.mark.parametrize("rule", ["four(a, b, c, d) :- pair(a, b), pair(c, d).", "ends(a, d) :- pair(a, b), pair(c, d), b != c.", None])
+def test_rows_on_their_way_count_towards_the_memory_limit(ws, rule):
+    ws.add_rules(".decl pair(x: number, y: number) .decl four(a: number, b: number, c: number, d: number) .decl ends(a: number, d: number)")
+    ws.load("pair", [(x, x * 7 % 3001) for x in range(3000)])
+    before = ws.version
+    with ws.limits(memory=40 << 20), pytest.raises(lftj.LimitError) as caught:
+        ws.query("pair(a, b), pair(c, d)") if rule is None else ws.add_rules(rule)
+    assert caught.value.code == "E332"
+    assert ws.version == before
+    assert len(ws["pair"]) == 3000
