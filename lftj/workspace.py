@@ -158,14 +158,11 @@ class Workspace:
         thread that committed; what a callback raises is logged and does not undo the commit.
         """
         engine = self._engine
-        engine.writer.acquire()
-        try:
+        with engine.writer.held():
             state = engine.state
             schema = state.schema(relation)
             rows = engine.all_as_change(state, schema) if snapshot else None
             subscription = engine.subscriptions.add(name_of(relation), callback, rows)
-        finally:
-            engine.writer.release()
         engine.subscriptions.deliver()
         return subscription
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Generic, Self, TypeVar
 
@@ -39,6 +41,15 @@ class WriterLock:
         """Give the lock back; any thread may do it."""
         self._owner = None
         self._lock.release()
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """For the length of a block. Raises as `acquire`."""
+        self.acquire()
+        try:
+            yield
+        finally:
+            self.release()
 
 
 class Writing(Generic[Draft]):

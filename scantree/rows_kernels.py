@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scantree.jit import compiled
+from scantree.jit import compiled, inlined
 
 INT64_MAX = 2**63 - 1
 INT64_MIN = -(2**63)
@@ -79,6 +79,14 @@ def mark_common(a: np.ndarray, b: np.ndarray, in_a: np.ndarray, in_b: np.ndarray
         j += order >= 0
 
 
+@inlined
+def _next(a: np.ndarray, i: int, b: np.ndarray, j: int) -> int:
+    """Whose row comes next, where any is left: negative, that of `a`; positive, that of `b`; zero, that of both."""
+    if i == a.shape[1]:
+        return 1
+    return _compare(a, i, b, j) if j < b.shape[1] else -1
+
+
 @compiled
 def merge_distinct(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> int:
     """Write the sorted union of two sorted distinct sides to `out`; returns its number of rows. O(n + m)."""
@@ -86,11 +94,7 @@ def merge_distinct(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> int:
     j = 0
     size = 0
     while i < a.shape[1] or j < b.shape[1]:
-        order = -1
-        if i == a.shape[1]:
-            order = 1
-        elif j < b.shape[1]:
-            order = _compare(a, i, b, j)
+        order = _next(a, i, b, j)
         for c in range(out.shape[0]):
             out[c, size] = a[c, i] if order <= 0 else b[c, j]
         i += order <= 0
@@ -107,11 +111,7 @@ def merge_news(every: np.ndarray, known: np.ndarray, fresh: np.ndarray, merged: 
     news = 0
     size = 0
     while i < every.shape[1] or j < known.shape[1]:
-        order = -1
-        if i == every.shape[1]:
-            order = 1
-        elif j < known.shape[1]:
-            order = _compare(every, i, known, j)
+        order = _next(every, i, known, j)
         for c in range(merged.shape[0]):
             value = every[c, i] if order <= 0 else known[c, j]
             merged[c, size] = value

@@ -17,6 +17,7 @@ from lftj.distributed.entry import Entry
 from lftj.distributed.sealed import sealed, unsealed
 from lftj.distributed.whole_files import whole_file
 from lftj.errors import DistributedError
+from lftj.storage.database import BASE_SUFFIX
 
 FORMAT = 2
 _FILE = "manifest.json"
@@ -84,6 +85,10 @@ class Manifest:
         """Whether a commit is one from which parts can be brought forward, and had so many steps in a part."""
         done = self.steps.get(version, {}).get(steps)
         return self.tokens.get(version) == token and done is not None and (not done or part in done)
+
+    def base_log(self) -> dict[str, tuple[Entry, ...]]:
+        """The entries of base rows."""
+        return {name: entries for name, entries in self.log.items() if name.endswith(BASE_SUFFIX)}
 
     def files(self) -> set[str]:
         """The row files that this version consists of."""

@@ -24,10 +24,9 @@ from lftj.distributed.manifest import ROWS, Manifest
 from lftj.distributed.plan import PartPlan
 from lftj.distributed.result import CHANGE_COLUMNS, signed_rows
 from lftj.distributed.sending import Executor
-from lftj.distributed.worker import drop_part
+from lftj.distributed.worker import forget
 from lftj.program.normal_form import RelationSchema
 from lftj.result import Result
-from lftj.storage.database import BASE_SUFFIX
 from lftj.storage.delta import Delta
 from lftj.verify import Discrepancy
 from scantree.rows import differences
@@ -92,8 +91,8 @@ def _beside(executor: Executor, manifest: Manifest) -> Iterator[tuple[Executor, 
     """The executor on a folder of its own, where the base rows are all there is, and no rule yet."""
     aside = copy(executor)
     aside.path = executor.path / f"{_FOLDER}{uuid4().hex[:16]}"
-    log = {name: entries for name, entries in manifest.log.items() if name.endswith(BASE_SUFFIX)}
-    counts = {name: count for name, count in manifest.counts.items() if name.endswith(BASE_SUFFIX)}
+    log = manifest.base_log()
+    counts = {name: count for name, count in manifest.counts.items() if name in log}
     bases = replace(manifest, program={**manifest.program, "rules": []}, log=log, counts=counts, tokens={}, steps={}, batches={})
     try:
         (aside.path / ROWS).mkdir(parents=True)
@@ -103,7 +102,7 @@ def _beside(executor: Executor, manifest: Manifest) -> Iterator[tuple[Executor, 
         yield aside, bases
     finally:
         parts = [(str(aside.path), part) for part in range(executor.partitions)]
-        guarded(lambda: list(executor.map(drop_part, parts, range(executor.partitions))))
+        guarded(lambda: list(executor.map(forget, parts, range(executor.partitions))))
         shutil.rmtree(aside.path, ignore_errors=True)
 
 

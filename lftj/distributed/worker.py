@@ -67,15 +67,13 @@ class _Worker:
 _worker = _Worker()
 
 
-def forget() -> None:
-    """As a worker that has just started: for tests and for those who want the memory back."""
+def forget(key: tuple[str, int] | None = None) -> None:
+    """As a worker that has just started, or has never seen this part: for tests and for those who want the memory back."""
     global _worker
-    _worker = _Worker()
-
-
-def drop_part(key: tuple[str, int]) -> None:
-    """Keep a part below a path no longer."""
-    _worker.parts.pop(key, None)
+    if key is None:
+        _worker = _Worker()
+    else:
+        _worker.parts.pop(key, None)
 
 
 # ── commits ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -142,8 +140,7 @@ class _Run:
 
     def tidy(self) -> None:
         """Forget the parts not used for longest."""
-        parts = self.worker.parts
-        if self.key in parts:
+        if self.key in (parts := self.worker.parts):
             parts.move_to_end(self.key)
         while len(parts) > KEPT_PARTS:
             parts.popitem(last=False)
@@ -165,7 +162,7 @@ class _Run:
             state = kept.advance.finished()
         if self.task.afresh:
             self.done.origin = "built"
-            log = {name: entries for name, entries in self._manifest().log.items() if name.endswith(BASE_SUFFIX)}
+            log = self._manifest().base_log()
             known = {} if state is None or state.token != token else state.own_rows()
             return self._loaded(log, f"{self.task.path} under {self.task.token}", known)
         state = None if state is None else state.carried(self.plan, self.host)

@@ -132,12 +132,8 @@ class DistributedWorkspace:
 
         Results read before are no longer readable. Commits do this by themselves when a relation has a thousand entries.
         """
-        store = self._store
-        store.writer.acquire()
-        try:
+        with (store := self._store).writer.held():
             return store.compact()
-        finally:
-            store.writer.release()
 
     # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────────
     def __getitem__(self, relation: RelationOrName) -> DistributedResult:
@@ -189,12 +185,8 @@ class DistributedWorkspace:
         Costs as much as deriving every view from nothing, on the executors and below the path, as long as it takes; nobody commits
         meanwhile. Only rows that differ come to this process.
         """
-        store = self._store
-        store.writer.acquire()
-        try:
+        with (store := self._store).writer.held():
             return discrepancies(store.executor, store.manifest, store.plan)
-        finally:
-            store.writer.release()
 
     def profile(self, last: int | None = None) -> pandas.DataFrame:
         """What the last commits of this process cost, the oldest first, a row each; the columns are those of `outcome.Report`."""
