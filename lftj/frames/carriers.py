@@ -72,7 +72,7 @@ class PandasCarrier:
     def code(self, position: int, target: Target) -> CodedColumn:
         """See `Carrier.code`. NaN and NaT in other than float columns are NULL."""
         column = self.frame.iloc[:, position]
-        if column.dtype == object:
+        if column.dtype == object or (column.dtype == np.float64 and not len(column)):  # which pandas gives to a column of nothing
             return code_values(column.tolist(), target, nan_is_null=True)
         try:
             plain = isinstance(column.dtype, np.dtype)

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 
 from lftj.dictionary import Dictionary
-from lftj.errors import ValueRangeError
+from lftj.errors import LftjError, ValueRangeError
 from lftj.frames import read, to_arrow, to_pandas, to_polars, to_tuples, value_order
 from lftj.types import DATE, FLOAT, INT, STR
 from tests.unit.frames.carriers import CARRIERS, COLUMNS, NAMES, ROWS, arrow_table, read_back
@@ -61,6 +61,17 @@ def test_empty_results_keep_their_types() -> None:
 @pytest.mark.parametrize("source", [[], (), iter(()), arrow_table([]), arrow_table([]).to_pandas()], ids=lambda s: type(s).__name__)
 def test_empty_frames_are_empty_relations(source: object) -> None:
     assert read_back(source) == []
+
+
+def test_pandas_columns_of_nothing_fit_every_type() -> None:
+    """Whatever dtype they got: pandas makes lists without values float64."""
+    import pandas
+
+    assert read_back(pandas.DataFrame({name: [] for name in NAMES})) == []
+    assert read_back(pandas.DataFrame({name: np.empty(0) for name in NAMES})) == []
+    assert read_back(pandas.DataFrame(columns=NAMES)) == []
+    with pytest.raises(LftjError, match="expected int, found float64"):
+        read_back(pandas.DataFrame({"x": [1.5]}), [("x", INT)])
 
 
 def test_large_integers_stay_integers() -> None:
