@@ -101,9 +101,9 @@ def _beside(executor: Executor, manifest: Manifest) -> Iterator[tuple[Executor, 
         bases.store(aside.path)
         yield aside, bases
     finally:
+        shutil.rmtree(aside.path, ignore_errors=True)
         parts = [(str(aside.path), part) for part in range(executor.partitions)]
         guarded(lambda: list(executor.map(forget, parts, range(executor.partitions))))
-        shutil.rmtree(aside.path, ignore_errors=True)
 
 
 def _link(file: Path, name: Path) -> None:

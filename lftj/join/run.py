@@ -19,7 +19,7 @@ SLICE = 20_000_000
 """Kernel steps between two looks at limits and interrupts: about a tenth of a second."""
 
 OUTPUT_WORDS = 1 << 16
-"""Buffer of an output that runs borrow one after another."""
+"""Words of an output that runs borrow one after another."""
 
 _CHUNK = 1 << 16  # rows of the output buffer: small enough to stay in the processor's cache
 _RECORDS = 1 << 14  # records of the trace's buffer
@@ -110,19 +110,19 @@ class Run:
 
 def borrow_cache(context: Context) -> Buffer:
     """A bitmap without a bit set. One whose run was broken off is not to be returned."""
-    try:
-        return context.caches.pop()
-    except IndexError:
-        words = np.zeros(CACHE_WORDS + CACHE_LIST, np.int64)
-        return Buffer(words, address(words))
+    return _borrowed(context.caches, CACHE_WORDS + CACHE_LIST)
 
 
 def borrow_output(context: Context) -> Buffer:
     """OUTPUT_WORDS words for the rows of a run. A thread that touches memory for the first time pays for it, and is alone meanwhile."""
+    return _borrowed(context.outputs, OUTPUT_WORDS)
+
+
+def _borrowed(spare: list[Buffer], size: int) -> Buffer:
     try:
-        return context.outputs.pop()
+        return spare.pop()
     except IndexError:
-        words = np.empty(OUTPUT_WORDS, np.int64)
+        words = np.zeros(size, np.int64)
         return Buffer(words, address(words))
 
 

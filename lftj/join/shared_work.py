@@ -28,15 +28,14 @@ class SharedWork:
         self._context = context
         self._stop = Event()
         self._accounted = 0
-        self._caller = get_ident()
-        self._working = False  # whether the caller works on tasks too
+        self._caller: int | None = None  # its thread, where the caller works on tasks too
 
     def spend(self, task: int, steps: int) -> None:
         """For a task, on its own thread: count steps, and stop here if it has to."""
         self.steps[task] += steps
         if self._stop.is_set():
             raise _StoppedError
-        if self._working and get_ident() == self._caller:
+        if get_ident() == self._caller:
             self._account()
 
     def surroundings(self, task: int) -> Context:
@@ -63,7 +62,7 @@ class SharedWork:
         """As `results`, for tasks so small that the caller has to work too."""
         threads = self._context.threads
         assert threads is not None
-        self._working = True
+        self._caller = get_ident()
         found = threads.together(do, range(len(self.steps)), stop=self._stop, meanwhile=self._account)
         self._account()
         return found

@@ -30,7 +30,6 @@ from scantree.rows_kernels import merge_news
 
 _MOST = 1 << 15  # rows, and candidates of a round, beyond which hash tables are worth their time
 _ROUNDS = 64  # each merges its rows with all there are
-_ROOM = 1 << 14  # rows of output that stay in the cache until they are taken
 
 Below = Mapping[str, RelationVersion]
 
@@ -100,7 +99,7 @@ class _FewRounds:
             return
         self._plans.plan(variant, delta.count, read)
         before = self._context.work
-        with variant.assembled(read, self._context, _ROOM) as prepared:
+        with variant.assembled(read, self._context) as prepared:
             found = self._evaluate(variant, prepared, read)
         variant_plans.account(variant, delta.count, self._context.work - before, found)
 

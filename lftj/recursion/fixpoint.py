@@ -33,8 +33,6 @@ from lftj.storage.delta import Delta, no_rows
 from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import RelationVersion
 
-_ROOM = 1 << 14  # rows of output that stay in the cache until they are added
-
 
 class Table(Protocol):
     """The rows of one relation, and which of them are new."""
@@ -191,7 +189,7 @@ class Fixpoint(Generic[T]):
         read[delta_name(variant.source)] = delta
         before, found = context.work, 0
         rows = self.rows[variant.rule.relation]
-        with variant.assembled(read, self.context, _ROOM) as prepared:
+        with variant.assembled(read, self.context) as prepared:
             for piece in prepared.pieces(read, context, within=share.within(read)):
                 found += piece.shape[1]
                 rows.add(*self.candidates(piece, variant))

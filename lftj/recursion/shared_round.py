@@ -37,7 +37,7 @@ class Cut:
     """
 
     def __init__(self, variant: Variant, delta: LooseRows, pieces: int):
-        self.delta = delta
+        self.variant, self.delta = variant, delta
         assert variant.plan is not None
         levels = leading_levels(variant.plan)
         self._atoms = [] if levels is None else [n for n, atom in enumerate(variant.plan.atoms) if atom.levels[:1] == (levels[0],)]
@@ -109,12 +109,11 @@ class SharedRound:
     def run(self, do: Do, readable: Relations, context: Context) -> list[Outcome]:
         """What `do` has to tell of each variant. Raises what it raises for the first variant that fails."""
         cuts = self._cuts()
-        divided = list(enumerate(zip(self._variants, cuts, strict=True)))
-        shares = [(i, Share(variant, cut.delta, cut, n)) for i, (variant, cut) in divided for n in range(cut.pieces)]
+        shares = [(i, Share(cut.variant, cut.delta, cut, n)) for i, cut in enumerate(cuts) for n in range(cut.pieces)]
         # what reads whole relations waits for them to be brought up to date, the rest need not; and long ones first
         shares.sort(key=lambda share: (_reads_whole(share[1].variant, self._deltas), -share[1].variant.pace * share[1].delta.count))
         first = [partial(_settle, readable, name) for name in self._whole]
-        first += [partial(_sort, *each) for each in {(cut.delta, variant.order) for variant, cut in zip(self._variants, cuts, strict=True)}]
+        first += [partial(_sort, *each) for each in dict.fromkeys((cut.delta, cut.variant.order) for cut in cuts)]
         outcomes = _on_threads([*first, *(partial(_share, do, share, readable) for _, share in shares)], context)[len(first) :]
         totals = [Outcome()] * len(self._variants)
         for (number, _), outcome in sorted(zip(shares, outcomes, strict=True), key=lambda pair: pair[0][0]):

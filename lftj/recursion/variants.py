@@ -19,6 +19,8 @@ from lftj.recursion.packed_rows import PackedRows, ValueTest
 from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import Order, RelationVersion
 
+_ROOM = 1 << 14  # rows of output that stay in the cache until they are taken
+
 
 def delta_name(relation: str) -> str:
     """The name under which a rule reads the rows that were new in the last round."""
@@ -68,7 +70,7 @@ class Variant:
         return delta.passing(self.tests) if self.tests and isinstance(delta, PackedRows) else delta
 
     @contextmanager
-    def assembled(self, relations: Relations, context: Context, room: int) -> Iterator[PreparedPlan]:
+    def assembled(self, relations: Relations, context: Context) -> Iterator[PreparedPlan]:
         """The plan, assembled, for one thread. It stays so: where rounds are many and small, assembling is most of the work."""
         assert self.plan is not None
         try:
@@ -76,7 +78,7 @@ class Variant:
         except IndexError:
             prepared = None
         if prepared is None or prepared.plan is not self.plan:
-            prepared = PreparedPlan(self.plan, relations, context, room=room)
+            prepared = PreparedPlan(self.plan, relations, context, room=_ROOM)
         yield prepared
         self.idle_plans.append(prepared)
 

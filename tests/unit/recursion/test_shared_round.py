@@ -14,6 +14,7 @@ import pytest
 
 import lftj
 from lftj.join.plan import make_plan
+from lftj.join.prepared import PreparedPlan
 from lftj.recursion.packed_rows import Packed
 from lftj.recursion.row_set import RowSet
 from lftj.recursion.shared_round import Cut
@@ -88,8 +89,8 @@ def test_every_instantiation_is_found_in_one_piece(pieces: int, leading: tuple[s
             assert cut.pieces == min(pieces, delta.count)
             found: list[Counter[tuple[int, ...]]] = []
             for ranges in (None, *(cut.ranges(number, read) for number in range(cut.pieces))):
-                with variant.assembled(read, context, 64) as prepared:
-                    rows = [row for piece in prepared.pieces(read, context, within=ranges) for row in piece.T.tolist()]
+                prepared = PreparedPlan(variant.plan, read, context, room=64)
+                rows = [row for piece in prepared.pieces(read, context, within=ranges) for row in piece.T.tolist()]
                 found.append(Counter(map(tuple, rows)))
             assert len(found[0]) > 100
             assert sum(found[1:], Counter()) == found[0]
