@@ -1,8 +1,8 @@
 """The dictionary of strings: every distinct string gets the next free code 0, 1, 2, … and keeps it for ever.
 
 Strings are kept twice: in a Python `dict` (to find a string's code) and as UTF-8 bytes end to end in NumPy arrays (to find a code's
-string, in bulk and in compiled code), with an index of these (to find the codes of a batch). Memory: about 190 bytes plus three times its
-length for a string of a few letters, most of it the `dict` and its `str` objects. Nothing is ever forgotten: the strings of rows that were
+string, in bulk and in compiled code), with an index of these (to find the codes of a batch). Memory: about 190 bytes plus twice its
+length for a string of ASCII letters, most of it the `dict` and its `str` objects. Nothing is ever forgotten: the strings of rows that were
 deleted or rolled back stay. A dictionary may begin with strings that lie in mapped files (`begin`): of these it keeps nothing.
 
 One writer at a time (a lock sees to it); readers take no lock. What a reader holds stays valid while others add strings: the arrays are
@@ -27,6 +27,10 @@ from lftj.text_index import Table, TextIndex
 pc: Any = pyarrow.compute  # its functions are made at import time, where no type checker sees them
 
 
+_ENTRY = 190
+"""Bytes of a string of no letters in the `dict`, in the index and as an offset."""
+
+
 class Dictionary:
     """Append-only interning of strings to dense int64 codes in order of arrival."""
 
@@ -41,6 +45,12 @@ class Dictionary:
 
     def __len__(self) -> int:
         return len(self._flat[0]) - 1
+
+    @property
+    def bytes_in_use(self) -> int:
+        """About what the strings take, in all the ways they are kept; those in mapped files take nothing. O(1)."""
+        offsets, data = self._flat
+        return _ENTRY * (len(self) - self._first) + 2 * (len(data) - int(offsets[self._first]))
 
     def __contains__(self, text: object) -> bool:
         return isinstance(text, str) and self.lookup(text) is not None

@@ -4,18 +4,30 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+import warnings
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+
+from lftj.errors import DeclarationError
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Per commit or query: `work` in kernel steps (the same on every machine), `seconds`, and `memory` in bytes of all pages in use."""
+    """Per commit or query: `work` in kernel steps (the same on every machine), `seconds`, and `memory` in bytes of all pages and strings.
+
+    Raises DeclarationError (E160) for a limit that is no number.
+    """
 
     work: int | None = None
     seconds: float | None = None
     memory: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, unit in (("work", "kernel steps"), ("seconds", "seconds"), ("memory", "bytes")):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float)) or value != value):
+                hint = f"leave it out for no limit: `with ws.limits({name}=…):`"
+                raise DeclarationError(f"limit `{name}` is a number of {unit}, found {value!r}", hint=hint)
 
     @property
     def deadline(self) -> float | None:
@@ -42,12 +54,32 @@ class LimitStack:
         """The limits of this thread."""
         return getattr(self._local, "limits", Limits())
 
-    @contextmanager
-    def set(self, limits: Limits) -> Iterator[None]:
+    def set(self, limits: Limits) -> AbstractContextManager[None]:
         """These limits inside the `with` block."""
-        before = self.current
-        self._local.limits = limits.within(before)
-        try:
-            yield
-        finally:
-            self._local.limits = before
+        return _Block(self, limits)
+
+    def change(self, limits: Limits) -> None:
+        """These are the limits of this thread from now on."""
+        self._local.limits = limits
+
+
+class _Block(AbstractContextManager[None]):
+    """What a `with` block is entered by. One that never is would be a limit that holds nowhere, and says so."""
+
+    def __init__(self, stack: LimitStack, limits: Limits):
+        self._stack, self._limits = stack, limits
+        self._before: list[Limits] = []
+        self._entered = False
+
+    def __enter__(self) -> None:
+        self._entered = True
+        self._before.append(self._stack.current)
+        self._stack.change(self._limits.within(self._stack.current))
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.change(self._before.pop())
+
+    def __del__(self) -> None:
+        if not self._entered:
+            message = "ws.limits(…) bounds what is done inside `with ws.limits(…):`, and was used without it: nothing was bounded"
+            warnings.warn(message, RuntimeWarning, stacklevel=2)

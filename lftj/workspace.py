@@ -196,8 +196,8 @@ class Workspace:
     def limits(self, *, work: int | None = None, seconds: float | None = None, memory: int | None = None) -> AbstractContextManager[None]:
         """Bound every commit and query of this thread inside a `with` block; reaching a bound raises LimitError, and nothing has happened.
 
-        `work`: kernel steps, the same on every machine; `seconds`: of time; `memory`: bytes of all pages in use. They are looked at about
-        ten times a second.
+        `work`: kernel steps, the same on every machine; `seconds`: of time; `memory`: bytes of all pages in use and of all strings. They
+        are looked at about ten times a second. Raises DeclarationError (E160) for what is no number.
         """
         return self._engine.limits.set(Limits(work, seconds, memory))
 

@@ -17,7 +17,8 @@ from lftj.distributed.steps import Move, Step
 from lftj.join.context import Buffer, Context
 from lftj.join.statistics import Statistics
 from lftj.keys import check_key
-from lftj.maintain.refresh import check_functional, refresh
+from lftj.maintain.refresh import refresh
+from lftj.maintain.row_checks import check_rows
 from lftj.maintain.rule_work import RuleWork
 from lftj.maintain.view_states import ViewState, ViewStates
 from lftj.program.normal_form import StratifiedProgram, Stratum
@@ -167,7 +168,7 @@ class Advance:
         for relation in rounds.cuts:
             for name in rounds.local(relation):
                 delta = new[name].difference(old[name])
-                check_functional(new[name].schema, new[name], delta, context)
+                check_rows(new[name].schema, new[name], delta, context)
                 if len(delta):
                     self.deltas[name] = delta
         collected = {relation + NEWS_SUFFIX: self.before.plan.local[relation + NEWS_SUFFIX] for relation in rounds.cuts}

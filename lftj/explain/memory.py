@@ -32,9 +32,5 @@ def memory_report(engine: Engine, state: State) -> Result:
         rows += [(name.removeprefix(STRATUM), what, count, size) for what, count, size in memory_rows(kept)]
     rows.append(("(rows)", "", sum(relation.count for relation in state.database.values()), sum(row[3] for row in rows)))
     rows.append(("(pages)", "", 0, engine.arena.bytes_in_use))
-    rows.append(("(dictionary)", "", len(engine.dictionary), _dictionary_bytes(engine)))
+    rows.append(("(dictionary)", "", len(engine.dictionary), engine.dictionary.bytes_in_use))
     return Result.of_rows(COLUMNS, rows, version=state.version, name="memory")
-
-
-def _dictionary_bytes(engine: Engine) -> int:
-    return sum(array.nbytes for array in engine.dictionary.flat())

@@ -40,8 +40,8 @@ class Divided(NamedTuple):
 class Context:
     """One evaluation's surroundings. `work` counts kernel steps and grows; limits are None when there are none.
 
-    `deadline` is in seconds of `time.monotonic`, `work_limit` in kernel steps, `memory_limit` in bytes of tree pages and of rows on their
-    way there.
+    `deadline` is in seconds of `time.monotonic`, `work_limit` in kernel steps, `memory_limit` in bytes of tree pages, of rows on
+    their way there, and of strings.
     `orders` forces the variable order of a rule (its id → variable names), for tests and experiments.
     """
 
@@ -102,9 +102,12 @@ class Context:
         self.check_memory()
 
     def check_memory(self, beside: int = 0) -> None:
-        """Raise LimitError when pages, and so many bytes of rows that are in no page yet, take more than they may."""
-        if self.memory_limit is not None and self.arena.bytes_in_use + beside > self.memory_limit:
-            message = f"the memory limit of {self.memory_limit:,} bytes was reached"
+        """Raise LimitError when pages, strings, and so many bytes of rows that are in no page yet, take more than they may."""
+        if self.memory_limit is None:
+            return
+        pages, strings = self.arena.bytes_in_use, self.dictionary.bytes_in_use
+        if pages + strings + beside > self.memory_limit:
+            message = f"the memory limit of {self.memory_limit:,} bytes was reached: rows take {pages + beside:,}, strings {strings:,}"
             raise LimitError(message, code="E332", hint="raise `memory` in ws.limits(…)")
 
     def slice(self, steps: int) -> int:

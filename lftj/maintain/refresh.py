@@ -13,7 +13,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lftj.errors import ValueRangeError
-from lftj.heads.function import check_function_delta
 from lftj.join.context import AllowanceSpentError, Context
 from lftj.join.evaluate import Columns
 from lftj.maintain.affected import Affected
@@ -21,6 +20,7 @@ from lftj.maintain.chosen_state import ChosenState, change_of_choice, one_domain
 from lftj.maintain.commit_heads import CommitHeads
 from lftj.maintain.establish import establish
 from lftj.maintain.full import derive
+from lftj.maintain.row_checks import check_rows
 from lftj.maintain.rule_state import RelationState
 from lftj.maintain.rule_work import RuleWork
 from lftj.maintain.shared_head import SharedHead
@@ -35,8 +35,7 @@ from lftj.recursion.stratum_state import StratumState
 from lftj.recursion.touched_parts import touched_parts
 from lftj.storage.database import Database, base_name
 from lftj.storage.delta import Delta
-from lftj.storage.relation import NONE_KNOWN, Known, RelationVersion, key_and_rest
-from lftj.types import decode_scalar
+from lftj.storage.relation import NONE_KNOWN, Known
 from scantree.rows import union
 
 _FOLD = 1e6  # as much as no update needs
@@ -117,7 +116,7 @@ class _Refresher:
         for name, delta in changes.items():
             known = self._known_trees(stratum, name, delta)
             version = self.versions[name].apply(delta, known)
-            check_functional(self.program.relations[name], version, delta, self.context)
+            check_rows(self.program.relations[name], version, delta, self.context)
             self.versions.update(name, version, delta)
             if len(delta):
                 self.found[name] = delta
@@ -224,18 +223,3 @@ class _Refresher:
 def _allowed(full: int, fraction: float) -> int:
     """Kernel steps that an update may take where full evaluation took `full`."""
     return max(_ALWAYS, int(min(fraction, _FOLD) * full), min(_SOON, int(_SHARE * full))) if fraction else _ALWAYS
-
-
-def check_functional(schema: RelationSchema, version: RelationVersion, delta: Delta, context: Context) -> None:
-    """Raise KeyViolationError when rows of a view share a key that did not before `delta`."""
-    if schema.key is None:
-        return
-    key, rest = key_and_rest(schema)
-    order = (*key, *rest)
-    types = [schema.columns[i][1] for i in order]
-
-    def decode(row: tuple[int, ...]) -> tuple[object, ...]:
-        values = dict(zip(order, (decode_scalar(t, c, context.dictionary) for t, c in zip(types, row, strict=True)), strict=True))
-        return tuple(values[i] for i in range(schema.arity))
-
-    check_function_delta(schema, version, delta, decode=decode)

@@ -42,6 +42,26 @@ def test_limits_nest_and_hold_for_one_thread(graph):
             graph.query("reach(x, y), reach(y, z)")
 
 
+def test_strings_count_towards_the_memory_limit(ws):
+    ws.add_rules(".decl grown(text: symbol, n: number)")
+    with ws.limits(memory=32 << 20), pytest.raises(lftj.LimitError, match="strings 3") as caught:
+        ws.add_rules('grown("a", 0). grown(cat(x, x), n + 1) :- grown(x, n), n < 60.')
+    assert caught.value.code == "E332"
+    assert ws.rules == []
+
+
+@pytest.mark.parametrize("given", [{"seconds": "3"}, {"work": True}, {"memory": float("nan")}])
+def test_a_limit_is_a_number(ws, given):
+    with pytest.raises(lftj.LftjError, match=f"limit `{next(iter(given))}` is a number of ") as caught:
+        ws.limits(**given)
+    assert caught.value.code == "E160"
+
+
+def test_limits_without_a_block_say_that_they_bound_nothing(ws):
+    with pytest.warns(RuntimeWarning, match="inside `with ws.limits"):
+        ws.limits(seconds=1)
+
+
 def test_a_closed_workspace_says_so(graph):
     snapshot = graph.snapshot()
     with graph:
