@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from lftj.cli.progress import progress
 from lftj.errors import FileMissingError, FrameError
-from lftj.frames import FactsLayout
+from lftj.frames import FactsLayout, check_table_parameters, is_table_file, write_table
 from lftj.syntax import tree
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ def read_program(path: str) -> tuple[str, str]:
         raise FileMissingError(f"there is no program {path}", hint=f"paths start at {Path.cwd()}") from None
     except UnicodeDecodeError as reason:
         raise FrameError(f"{path} is not UTF-8 text: byte {reason.start}", code="E232") from None
+    except OSError as reason:
+        raise FrameError(f"{path} cannot be read: {reason.strerror}", code="E232", hint="name a file of rules") from None
 
 
 def run(program: str, fact_dir: Path, output_dir: str, *, warn: bool = True, threads: int | None = 1) -> None:
@@ -100,7 +102,16 @@ def _write(workspace: Workspace, directive: tree.Directive, output_dir: str, lim
         return
     path = layout.path(relation, "." if output_dir == STANDARD_STREAM else output_dir, output=True)
     path.parent.mkdir(parents=True, exist_ok=True)
+    if is_table_file(path):
+        check_table_parameters(parameters, path)
+        _write_table(path, result, limit)
+        return
     result.write_facts(path, parameters, limit=limit)
+
+
+def _write_table(path: Path, result: Any, limit: int | None) -> None:
+    table = result.arrow().sort_by([(column, "ascending") for column in result.columns])
+    write_table(path, table[:limit])
 
 
 def _print(result: Any, relation: str, parameters: dict[str, str | int], limit: int | None) -> None:

@@ -6,7 +6,8 @@
 
 from __future__ import annotations
 
-from lftj.frames.facts import FactsLayout, read_facts
+from lftj.frames.facts import FactsLayout, check_table_parameters, read_facts
+from lftj.frames.files import is_table_file, write_table
 from lftj.frames.frame import Columns, Frame, NullPolicy
 from lftj.frames.match import ColumnMap
 from lftj.frames.out import decode_column, to_arrow, to_pandas, to_polars, to_tuples, to_values, value_order
@@ -19,8 +20,10 @@ __all__ = [
     "FactsLayout",
     "Frame",
     "NullPolicy",
+    "check_table_parameters",
     "decode_column",
     "format_facts",
+    "is_table_file",
     "read",
     "read_facts",
     "to_arrow",
@@ -30,4 +33,5 @@ __all__ = [
     "to_values",
     "value_order",
     "write_facts",
+    "write_table",
 ]

@@ -70,6 +70,15 @@ class FactsLayout:
         return Path(directory) / (self.filename or relation + ending)
 
 
+def check_table_parameters(parameters: Parameters, path: Path) -> None:
+    """Raise FrameError (E231) for parameters that mean something for text alone, where the file is a Parquet or Arrow table."""
+    FactsLayout.of(parameters)
+    for name in parameters:
+        if name in ("delimiter", "headers", "columns", "rfc4180", "compress"):
+            hint = "leave it out: columns are taken by their names"
+            raise FrameError(f"{name} says how text is written, and {path.name} is a table", code="E231", hint=hint)
+
+
 def read_facts(
     source: str | os.PathLike[str] | BinaryIO,
     columns: Columns,

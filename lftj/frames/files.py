@@ -45,6 +45,23 @@ def carry_file(path: Path) -> ArrowCarrier | TextCarrier:
         ) from None
 
 
+def is_table_file(path: Path) -> bool:
+    """Whether the file is named as one that tells the names and types of its columns."""
+    return file_kind(path) in (".parquet", *_ARROW)
+
+
+def write_table(path: Path, table: pa.Table) -> None:
+    """Write a table as what the file is named for, where that `is_table_file`. Raises FrameError (E232) when it cannot be written."""
+    try:
+        if file_kind(path) == ".parquet":
+            pyarrow.parquet.write_table(table, path)
+        else:
+            with pa.ipc.new_file(str(path), table.schema) as writer:
+                writer.write_table(table)
+    except OSError as reason:
+        raise FrameError(f"{path} cannot be written: {reason}", code="E232") from None
+
+
 def file_kind(path: Path) -> str:
     """The ending that tells the format, in lower case, without `.gz`."""
     return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()

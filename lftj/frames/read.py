@@ -10,8 +10,8 @@ from typing import Any
 from lftj.dictionary import Dictionary
 from lftj.errors import FrameError
 from lftj.frames.carriers import carry_table
-from lftj.frames.facts import Parameters, read_facts
-from lftj.frames.files import carry_file, file_kind
+from lftj.frames.facts import Parameters, check_table_parameters, read_facts
+from lftj.frames.files import carry_file, file_kind, is_table_file
 from lftj.frames.frame import Carrier, Columns, Frame, NullPolicy, Target, check_policy, settle
 from lftj.frames.match import ColumnMap, match_columns
 from lftj.frames.rows import carry_rows
@@ -32,7 +32,8 @@ def read(
     DataFrame, or anything else that offers an Arrow stream; a two-dimensional NumPy array; a path to a `.csv .tsv .facts .parquet .arrow`
     file. Frames with names match by name and must have exactly the relation's columns; `mapping` (relation column → frame column) renames,
     and lets other columns be. `nulls`: "error" raises at the first NULL or NaN, "drop" leaves such rows out and counts them. `facts`: read
-    the path or open binary file as Soufflé's facts, with these parameters of `.input` (`{}`: none), whatever its ending.
+    the path or open binary file as Soufflé's facts, with these parameters of `.input` (`{}`: none), whatever its ending; Parquet and Arrow
+    files stay what they are, and take none but the name.
 
     Nothing is converted but integers to wider ones and timestamps to microseconds, where exact. Raises FrameError, FileMissingError,
     ArityError, NullValueError, ValueTypeError, ValueRangeError; each names row and column (and the line of a text file).
@@ -40,6 +41,9 @@ def read(
     """
     check_policy(nulls)
     is_path = isinstance(source, (str, os.PathLike))
+    if facts is not None and is_path and is_table_file(Path(source)):
+        check_table_parameters(facts, Path(source))
+        facts = None
     if facts is not None or (is_path and file_kind(Path(source)) == ".facts"):
         if mapping is not None:
             raise FrameError("a fact file has no column names, so columns= cannot pick any", hint='write facts={"columns": "0:2:1"}')

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import lftj
 from lftj.cli import main
 
 ROOT = str(Path(__file__).resolve().parents[3])
@@ -205,3 +206,27 @@ def test_check_prints_all_errors(folder: Path, capsys: pytest.CaptureFixture[str
     assert "edgy" in err
     assert "q" in err
     assert "2 errors" in err
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "feather"])
+def test_tables_are_read_and_written_by_the_ending_of_their_name(folder: Path, ending: str) -> None:
+    text = f""".decl city(name: symbol, size: number) city("Ulm", 1). city("Aachen", 2). .output city(filename="city.{ending}")
+               .decl again(size: number, name: symbol) .input again(filename="city.{ending}") .output again(filename="out.{ending}")"""
+    first, second = text.split(".decl again")
+    assert main(["run", program(folder, first)]) == 0
+    assert main(["run", program(folder, ".decl again" + second)]) == 0
+    out = lftj.connect()
+    out.relation("city", {"name": str, "size": int})
+    out.load("city", folder / f"out.{ending}")
+    assert sorted(out["city"].fetchall()) == [("Aachen", 2), ("Ulm", 1)]
+
+
+def test_parameters_for_text_mean_nothing_for_a_table(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", program(folder, '.decl e(x: number) e(1). .output e(filename="e.parquet", delimiter=",")')]) == 1
+    assert "delimiter says how text is written, and e.parquet is a table" in capsys.readouterr().err
+    assert not (folder / "e.parquet").exists()
+
+
+def test_a_program_that_is_a_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "."]) == 1
+    assert "error[E232]: . cannot be read: Is a directory" in capsys.readouterr().err
