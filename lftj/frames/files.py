@@ -7,7 +7,7 @@ import os
 import zlib
 from collections.abc import Hashable
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.ipc
@@ -50,7 +50,7 @@ def is_table_file(path: Path) -> bool:
     return file_kind(path) in (".parquet", *_ARROW)
 
 
-def write_table(path: Path, table: pa.Table) -> None:
+def write_table(path: Path, table: Any) -> None:
     """Write a table as what the file is named for, where that `is_table_file`. Raises FrameError (E232) when it cannot be written."""
     try:
         if file_kind(path) == ".parquet":

@@ -22,16 +22,17 @@ class Edge:
 
 
 class CycleError(StratificationError):
-    """A StratificationError that knows the rule at fault: `source` is its id."""
+    """A StratificationError that knows the rule at fault: `source` is its id, `members` are the relations that depend on one another."""
 
     source: int = 0
+    members: frozenset[str] = frozenset()
 
 
 _CODES = {"negation": "E150", "aggregate": "E151", "functor": "E152"}
 _HINTS = {
     "negation": "let the negated relation not depend on the relation being defined: split it into one that is finished before",
-    "nested": "what stands inside must not depend on the relation being defined: read finished relations only, and bind each variable "
-    "from outside by one of these, inside",
+    "nested": "what stands inside must not depend on the relation being defined: read finished relations only, and let one of "
+    "these, inside or outside, bind each variable that both have",
     "aggregate": "aggregate in a relation that the cycle does not read, after the recursion is finished; only one min or max in "
     "each head may stand in a cycle",
     "functor": "string functors cannot stand in a cycle with `min` or `max`: compute them before it or after it",
@@ -43,7 +44,8 @@ def cycle_errors(edges: Sequence[Edge], reads: Mapping[str, Iterable[str]], memb
     found: dict[int, CycleError] = {}
     for edge in edges:
         if edge.rule.source not in found:
-            found[edge.rule.source] = _error(edge, _path(edge.relation, edge.rule.relation, reads, members))
+            found[edge.rule.source] = error = _error(edge, _path(edge.relation, edge.rule.relation, reads, members))
+            error.members = frozenset(members)
     return list(found.values())
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from lftj.errors import DeclarationError
 from lftj.program.bindings import Variables, bound_by, of_expressions, shared
@@ -35,11 +35,11 @@ Alternatives = list[tuple[CheckedLiteral, ...]]
 class Agenda:
     """Lowers bodies of one rule. `variables` grows; `heads` are the rule's own relations; hidden relations go to `hidden`."""
 
-    def __init__(self, rule: CheckedRule, hidden: HiddenRelations):
+    def __init__(self, rule: CheckedRule, hidden: HiddenRelations, cycle: Collection[str] = ()):
         self.variables: list[RuleVariable] = list(rule.variables)
         self.heads = {head.relation for head in rule.heads}
-        self.cyclic = set(self.heads)
-        """Relations that a hidden one had better not read: the heads and hidden relations that depend on them."""
+        self.cyclic = {*self.heads, *cycle}
+        """Relations that a hidden one had better not read: the heads and relations that depend on them."""
         self.hidden = hidden
         self._span = rule.rule.span
 

@@ -16,6 +16,7 @@ and equations of the body around it that do.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from lftj.program.checked import CheckedAtom, CheckedDisjunction, CheckedHead, CheckedHeadAggregate, CheckedRule
@@ -35,15 +36,17 @@ class NormalizedRule:
     hidden: tuple[RelationSchema, ...]
 
 
-def normalize(rule: CheckedRule, source: int) -> NormalizedRule:
-    """The normal form of one rule; `source` is its id, which names hidden relations. Raises DeclarationError (E166)."""
+def normalize(rule: CheckedRule, source: int, cycle: Collection[str] = ()) -> NormalizedRule:
+    """The normal form of one rule; `source` is its id, which names hidden relations. `cycle`: relations that are known to depend on the
+    rule, which hidden ones read only if they must. Raises DeclarationError (E166).
+    """
     hidden = HiddenRelations(source, rule.rule.span)
     made: list[NormalRule | FunctorRule] = []
     body = chosen_body(rule, hidden)
     for head in rule.heads:
         if body is None:
             break
-        lowering = Lowering(rule, hidden)
+        lowering = Lowering(rule, hidden, cycle)
         for conjunct in lowering.lower((*body, *head.literals), single=head.aggregates and not _keeps_best(head, rule)):
             made.append(RuleMaker(conjunct, lowering.variables).make(source, head.relation, head.args, rule.rule.span))
     return NormalizedRule((*hidden.rules, *dict.fromkeys(made)), tuple(hidden.schemas))

@@ -7,12 +7,13 @@ of names.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from lftj.errors import DeclarationError, LftjError, ProgramErrors, UnknownNameError
 from lftj.program.check import check
-from lftj.program.checked import Row
+from lftj.program.checked import CheckedProgram, Row
 from lftj.program.choices import refuse_choice_beside_extremes
 from lftj.program.cycles import CycleError
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, StratifiedProgram
@@ -60,6 +61,18 @@ class Program:
             ids.append(number)
         if errors:
             raise ProgramErrors(errors)
+        try:
+            return self._with(checked, sources, ids), ids
+        except ProgramErrors as problems:
+            again = _outside_cycles(problems, checked, sources, ids)
+            if again is None:
+                raise
+            with suppress(ProgramErrors):  # then the cycle is not of our making, and the first problems tell of it
+                return self._with(checked, again, ids), ids
+            raise
+
+    def _with(self, checked: CheckedProgram, sources: Mapping[int, SourceRule], ids: Sequence[int]) -> Program:
+        """With the rules of these ids, which are checked and normalised. Raises ProgramErrors."""
         new = [sources[number].normal for number in ids]
         hidden = {**self.hidden, **{schema.name: schema for each in new for schema in each.hidden}}
         made = [rule for each in new for rule in each.rules]
@@ -68,7 +81,7 @@ class Program:
             refuse_choice_beside_extremes(order.strata_of(rule.relation for rule in made), {**checked.catalog.relations, **hidden})
         except ProgramErrors as problems:
             raise _with_rules(problems, sources) from None
-        return Program(checked.catalog, sources, order, hidden, checked.facts, checked.directives, self.next_source + len(ids)), ids
+        return Program(checked.catalog, sources, order, hidden, checked.facts, checked.directives, self.next_source + len(ids))
 
     def remove(self, source: int) -> Program:
         """Without one rule; its relations stay declared. Raises UnknownNameError (E114) for an id that is not there."""
@@ -121,6 +134,18 @@ class Program:
     def stratified(self) -> StratifiedProgram:
         """All relations, hidden ones included, and the strata, with those of relations that choose among rows they are given."""
         return StratifiedProgram({**self.catalog.relations, **self.hidden}, self.order)
+
+
+def _outside_cycles(
+    problems: ProgramErrors, checked: CheckedProgram, sources: Mapping[int, SourceRule], ids: Sequence[int]
+) -> dict[int, SourceRule] | None:
+    """The sources with other normal forms of the rules at fault, whose hidden relations read less of the cycle; None if there are none."""
+    again = dict(sources)
+    for error in problems.errors:
+        if isinstance(error, CycleError) and error.source in ids:
+            rule = checked.rules[ids.index(error.source)]
+            again[error.source] = SourceRule(rule.rule, normalize(rule, error.source, error.members))
+    return again if any(again[number].normal != sources[number].normal for number in ids) else None
 
 
 def _with_rules(problems: ProgramErrors, sources: Mapping[int, SourceRule]) -> ProgramErrors:
