@@ -57,10 +57,11 @@ def at_rank(memory, root, height, row):
 
 
 @compiled
-def read_ranks(memory, root, height, ranks, out):
-    """Copy the rows of these numbers to `out` (shape width × n)."""
-    for i in range(ranks.size):
-        leaf, slot = at_rank(memory, root, height, ranks[i])
+def read_evenly(memory, root, height, rows, behind, out):
+    """Copy some of so many rows, at equal distances, or those so many rows `behind` each of them, to `out` (shape width × n)."""
+    copied = out.shape[1]
+    for i in range(copied):
+        leaf, slot = at_rank(memory, root, height, min(i * rows // copied + behind, rows - 1))
         for column in range(out.shape[0]):
             out[column, i] = load(memory, leaf_column(leaf, column) + slot)
 

@@ -26,7 +26,7 @@ from scantree.diff_kernels import diff
 from scantree.layout import load_fill, make_layout, words_to_change, words_to_load
 from scantree.monoid import COUNT, Aggregate, Monoid
 from scantree.page_kernels import FAN_CAPACITY, LEAF_CAPACITY, MAX_HEIGHT, PAGE_FAN, PAGE_ROWS, REFERENCES, WORDS_IN_USE, discard
-from scantree.read_kernels import look_up, read_edges, read_ranks, read_rows
+from scantree.read_kernels import look_up, read_edges, read_evenly, read_rows
 from scantree.scan import scan_column, scan_monoid
 from scantree.seek_kernels import END, lower_bound, rank
 
@@ -182,9 +182,7 @@ class Tree:
         if self.count <= rows:
             return [column[behind:] for column in self.columns()]
         out = np.empty((self.key_width + self.value_width, rows), np.int64)
-        read_ranks(
-            self.arena.memory, self.root, self.height, np.minimum(np.arange(rows) * self.count // rows + behind, self.count - 1), out
-        )
+        read_evenly(self.arena.memory, self.root, self.height, self.count, behind, out)
         return list(out)
 
     def count_range(self, low: Sequence[int] | None = None, high: Sequence[int] | None = None) -> int:

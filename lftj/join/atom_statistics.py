@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lftj.join.statistics import RelationStatistics
@@ -10,25 +10,30 @@ from lftj.program.normal_form import Ref, Value
 from lftj.storage.relation import Order
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class AtomStatistics:
-    """`columns`: variable → its columns; `constants`: the columns that hold one; `key_orders`: those that exist, preferred ones first."""
+    """`columns`: variable → its columns; `constants`: the columns that hold one; `key_orders`: those that exist, preferred ones first.
+
+    Columns ascend. It does not change, but is made too often to be frozen.
+    """
 
     relation: str
     statistics: RelationStatistics
-    columns: dict[int, frozenset[int]]
-    constants: frozenset[int]
+    columns: dict[int, Order]
+    constants: Order
     arity: int
     key_orders: tuple[Order, ...]
 
     @staticmethod
     def of(relation: str, args: tuple[Ref | Value, ...], statistics: RelationStatistics, key_orders: Iterable[Order]) -> AtomStatistics:
         """An atom over a relation with these statistics."""
-        columns: dict[int, frozenset[int]] = {}
+        columns: dict[int, Order] = {}
+        constants: Order = ()
         for column, argument in enumerate(args):
             if isinstance(argument, Ref):
-                columns[argument.variable] = columns.get(argument.variable, frozenset()) | {column}
-        constants = frozenset(column for column, argument in enumerate(args) if isinstance(argument, Value))
+                columns[argument.variable] = (*columns.get(argument.variable, ()), column)
+            else:
+                constants = (*constants, column)
         return AtomStatistics(relation, statistics, columns, constants, len(args), tuple(key_orders))
 
     def variables_along(self, order: Order) -> list[int]:
@@ -36,12 +41,19 @@ class AtomStatistics:
         variable = {column: v for v, its in self.columns.items() for column in its}
         return list(dict.fromkeys(variable[column] for column in order if column in variable))
 
-    def key_order(self, place: Mapping[int, int]) -> Order:
-        """The key order needed when variables are bound by their `place`: constants first, then by the place of each column's."""
-        variable = {column: v for v, its in self.columns.items() for column in its}
-        return tuple(sorted(range(self.arity), key=lambda c: (-1, c) if c in self.constants else (place[variable[c]], c)))
+    def values(self, variable: int) -> float:
+        """Distinct values of a variable in the column that has most."""
+        return max([self.statistics.distinct[column] for column in self.columns[variable]])
+
+    def key_order(self, bound: Order) -> Order:
+        """The key order needed when variables are bound in this order, or what it begins with: constants, then the columns of each."""
+        needed = self.constants
+        for variable in bound:
+            if variable in self.columns:
+                needed += self.columns[variable]
+        return needed
 
     def fits(self, bound: Order) -> bool:
         """Whether a key order exists that serves when variables are bound in an order that begins so."""
-        prefix = (*sorted(self.constants), *(column for v in bound if v in self.columns for column in sorted(self.columns[v])))
+        prefix = self.key_order(bound)
         return any(known[: len(prefix)] == prefix for known in self.key_orders)

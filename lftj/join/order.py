@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from operator import attrgetter
 
 from lftj.join.order_costs import Begun, OrderCosts, bits
 from lftj.join.statistics import RelationStatistics
@@ -29,6 +30,8 @@ NEW_ORDER = 4.0
 KEPT_ORDER = NEW_ORDER / 1000
 """The same where what is built serves many runs, but takes memory and has to be brought forward at each change."""
 _DIVIDED = 3.0  # how many times cheaper an order must seem that does not begin where the work is divided
+
+_by_bindings = attrgetter("bindings")
 
 
 @dataclass(frozen=True)
@@ -61,38 +64,41 @@ class OrderSearch:
         self.building = building
         self.upkeep = upkeep
         self.costs = OrderCosts(rule, statistics, key_orders, leading, building, upkeep)
+        self._loose = self._restricting_nothing()
+        self._every = tuple([v for v in range(len(rule.variables)) if v not in self._loose])
 
     def choose(self) -> Choice:
         """The cheapest order found; one that begins with the rule's `lead` unless another seems much cheaper."""
         best, lead = self._choose(()), None if self.building < NEW_ORDER else self.rule.lead
-        if lead is None or best.order[:1] == (lead,) or lead in self._loose():
+        if lead is None or best.order[:1] == (lead,) or lead in self._loose:
             return self._sharing(best)
         begun = self._choose((lead,))
         return begun if begun.cost <= _DIVIDED * best.cost else best
 
     def _choose(self, begun: Order) -> Choice:
         """The cheapest order that begins so."""
-        loose = self._loose()
-        every = tuple(v for v in range(len(self.rule.variables)) if v not in loose)
-        asked = sum(v not in self.costs.computed_only for v in every)
+        asked = sum([v not in self.costs.computed_only for v in self._every])
         start = self._longer(Begun(), begun)
-        quick = self._greedy(start, every)
         if asked > SEARCHED:
-            return self._complete(quick, loose)
+            return self._complete(self._greedy(start))
         if asked > PERMUTED:
-            return self._by_subsets(start, every, loose, quick)
+            return self._by_subsets(start, self._greedy(start))
         self._best: Choice | None = None
-        self._most = self._complete(quick, loose).cost  # what is dearer than an order at hand need not be followed up
-        self._search(start, every, loose)
+        self._search(start)
         assert self._best is not None, "safety has made sure that every variable can be bound"
         return self._best
 
-    def _loose(self) -> Order:
+    def _restricting_nothing(self) -> Order:
         """Variables that occur once, in one atom, and that nobody asks for; those of one atom together."""
-        computed = self.costs.computed_only.union(*(variables_of(a.expression) | {a.variable} for a in self.rule.assignments))
-        return once_bound(
-            self.rule, self.leading.union(computed, *(variables_of(f.left) | variables_of(f.right) for f in self.rule.filters))
-        )
+        once = [v for v in range(self.costs.every) if v not in self.leading and self.costs.occurs_once(v)]
+        if not once:
+            return ()
+        tied = self.leading
+        for assignment in self.rule.assignments:
+            tied = tied.union(variables_of(assignment.expression), (assignment.variable,))
+        for condition in self.rule.filters:
+            tied = tied.union(variables_of(condition.left), variables_of(condition.right))
+        return once_bound(self.rule, tied)
 
     def _sharing(self, best: Choice) -> Choice:
         """An order changed so that its atoms read key orders that commits bring forward anyway, as far as that is cheaper."""
@@ -108,26 +114,33 @@ class OrderSearch:
         return best
 
     # ── the searches ──────────────────────────────────────────────────────────────────────────────────────────────
-    def _following(self, bound: int, every: Order) -> list[int]:
+    def _following(self, bound: int) -> list[int]:
         """Which of the variables that are not bound may come next. One that is only computed binds at once: later would try more."""
-        ready = [v for v in every if not bound >> v & 1 and self.costs.ready(v, bound)]
-        return [v for v in ready if v in self.costs.computed_only][:1] or ready
+        left = [v for v in self._every if not bound >> v & 1]
+        computed_only = self.costs.computed_only
+        if not computed_only:
+            return left
+        ready = [v for v in left if self.costs.ready(v, bound)]
+        return [v for v in ready if v in computed_only][:1] or ready
 
-    def _search(self, begun: Begun, every: Order, loose: Order) -> None:
-        if begun.cost > self._most or (self._best is not None and begun.cost >= self._best.cost):
-            return
-        if len(begun.order) == len(every):
-            whole = self._longer(begun, self.costs.arranged(begun.order, loose))
-            if self._best is None or whole.cost < self._best.cost:
-                choice = self._finished(whole)
-                self._best = choice if self._best is None or choice.cost < self._best.cost else self._best
-            return
-        for variable in self._following(begun.bound, every):
-            self._search(self.costs.longer(begun, variable), every, loose)
+    def _search(self, begun: Begun) -> None:
+        """Look at all orders that begin so, the likeliest first; of equally cheap ones the first as variables are numbered is best."""
+        while len(following := self._following(begun.bound)) == 1:
+            begun = self.costs.longer(begun, following[0])
+        if following:
+            for longer in sorted([self.costs.longer(begun, variable) for variable in following], key=_by_bindings):
+                if self._best is None or longer.cost <= self._best.cost:
+                    self._search(longer)
+        elif self._best is None or begun.cost <= self._best.cost:
+            choice = self._complete(begun)
+            if self._best is None or (choice.cost, choice.order) < (self._best.cost, self._best.order):
+                self._best = choice
 
-    def _complete(self, begun: Begun, loose: Order) -> Choice:
+    def _complete(self, begun: Begun) -> Choice:
         """An order of all other variables with the loose ones behind it."""
-        return self._finished(self._longer(begun, self.costs.arranged(begun.order, loose)))
+        if self._loose:
+            begun = self._longer(begun, self.costs.arranged(begun.order, self._loose))
+        return self._finished(begun)
 
     def _longer(self, begun: Begun, behind: Order) -> Begun:
         for variable in behind:
@@ -137,15 +150,15 @@ class OrderSearch:
     def _finished(self, begun: Begun) -> Choice:
         return Choice(begun.order, self.costs.finished(begun.order, begun.cost, begun.sizes), begun.sizes)
 
-    def _by_subsets(self, start: Begun, every: Order, loose: Order, quick: Begun) -> Choice:
+    def _by_subsets(self, start: Begun, quick: Begun) -> Choice:
         """The best order of each subset, from the best ones of the subsets with a variable less; dearer ones than `quick` are dropped."""
         building = self.costs.building
         most = quick.cost + sum(building(quick.order[:end]) for end in range(len(start.order), len(quick.order) + 1))
         best = {start.bound: start._replace(building=building(start.order))}
-        for _ in range(len(every) - len(start.order)):
+        for _ in range(len(self._every) - len(start.order)):
             longer: dict[int, Begun] = {}
             for bound, begun in best.items():
-                for variable in self._following(bound, every):
+                for variable in self._following(bound):
                     found = self.costs.longer(begun, variable)
                     if found.cost + found.building > most:
                         continue
@@ -154,12 +167,12 @@ class OrderSearch:
                     if known is None or found.cost + found.building < known.cost + known.building:
                         longer[found.bound] = found
             best = longer
-        return self._complete(best.get(bits(every), quick), loose)
+        return self._complete(best.get(bits(self._every), quick))
 
-    def _greedy(self, begun: Begun, every: Order) -> Begun:
-        """An order of `every` variable in which each next one is the one that is cheapest now."""
-        while len(begun.order) < len(every):
-            ready = self._following(begun.bound, every)
+    def _greedy(self, begun: Begun) -> Begun:
+        """An order in which each next one is the one that is cheapest now."""
+        while len(begun.order) < len(self._every):
+            ready = self._following(begun.bound)
             connected = [v for v in ready if self._connected(v, begun.order)]
             begun = self.costs.longer(begun, min(connected or ready, key=lambda v: (self.costs.level(begun.bound, v).kept, v)))
         return begun

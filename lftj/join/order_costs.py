@@ -44,9 +44,8 @@ class _Level(NamedTuple):
 
 
 class _Needed(NamedTuple):
-    """The key order that an atom needs, what it costs that it does not exist, and what commits do for it."""
+    """What it costs that the key order that an atom needs does not exist, and what commits do for it."""
 
-    order: Order
     missing: float
     upkeep: float
 
@@ -70,32 +69,38 @@ class OrderCosts:
     ):
         self.atoms = [AtomStatistics.of(a.relation, a.args, statistics(a.relation), key_orders(a.relation)) for a in rule.atoms]
         self.every = len(rule.variables)
-        self.computed_only = frozenset(range(self.every)).difference(*(atom.columns for atom in self.atoms))
+        self._at: list[list[int]] = [[] for _ in rule.variables]
+        for number, atom in enumerate(self.atoms):
+            for variable in atom.columns:
+                self._at[variable].append(number)
+        self.computed_only = frozenset([v for v, at in enumerate(self._at) if not at])
         self.filters = [bits(variables_of(f.left) | variables_of(f.right)) for f in rule.filters]
         self.inputs: list[list[int]] = [[] for _ in rule.variables]
         for assignment in rule.assignments:
             self.inputs[assignment.variable].append(bits(variables_of(assignment.expression)))
         self._leading, self._building, self._upkeep = leading, building, upkeep
-        self._at = [[number for number, atom in enumerate(self.atoms) if v in atom.columns] for v in range(self.every)]
         self._variables = [bits(atom.columns) for atom in self.atoms]
-        self._domain = [max([1.0, *(self._values(number, v) for number in at)]) for v, at in enumerate(self._at)]
+        self._domain = [max([1.0, *[self.atoms[number].values(v) for number in at]]) for v, at in enumerate(self._at)]
         self._looked_at = [self._looks_at(v) for v in range(self.every)]
-        self._levels: dict[tuple[int, int], _Level] = {}
-        self._combined: dict[tuple[int, int], float] = {}
-        self._needs: dict[tuple[int, Order], _Needed] = {}
-        self._fitting: dict[tuple[int, Order], bool] = {}
+        self._levels: list[dict[int, _Level]] = [{} for _ in rule.variables]
+        self._combined: list[dict[int, float]] = [{} for _ in self.atoms]
+        self._needs: list[dict[Order, _Needed]] = [{} for _ in self.atoms]
+        self._fitting: list[dict[Order, bool]] = [{} for _ in self.atoms]
         self._prices: dict[tuple[str, Order], float] = {}
         self._loose: dict[Order, list[tuple[int, list[int], Order]]] = {}
         self._arrangements: dict[tuple[int, Order, Order], Order] = {}
 
-    def _values(self, number: int, variable: int) -> float:
-        atom = self.atoms[number]
-        return max(atom.statistics.distinct[column] for column in atom.columns[variable])
+    def occurs_once(self, variable: int) -> bool:
+        """Whether a variable is in one column of one atom."""
+        at = self._at[variable]
+        return len(at) == 1 and len(self.atoms[at[0]].columns[variable]) == 1
 
     def _looks_at(self, variable: int) -> int:
         """The variables whose being bound makes a difference at the level of this one."""
         looked_at = 0
-        for together in (*(self._variables[n] for n in self._at[variable]), *self.inputs[variable]):
+        for number in self._at[variable]:
+            looked_at |= self._variables[number]
+        for together in self.inputs[variable]:
             looked_at |= together
         for needed in self.filters:
             looked_at |= needed if needed >> variable & 1 else 0
@@ -115,23 +120,24 @@ class OrderCosts:
 
     def level(self, bound: int, variable: int) -> _Level:
         """What the level of a variable costs behind those bound."""
-        key = (variable, bound & self._looked_at[variable])
-        if (found := self._levels.get(key)) is None:
-            found = self._levels[key] = self._level(bound, variable)
+        known, key = self._levels[variable], bound & self._looked_at[variable]
+        if (found := known.get(key)) is None:
+            found = known[key] = self._level(key, variable)
         return found
 
     def _level(self, bound: int, variable: int) -> _Level:
-        fanouts = [self._fanout(number, bound, variable) for number in self._at[variable]]
+        fanouts = sorted([self._fanout(number, bound, 1 << variable) for number in self._at[variable]])
         domain = self._domain[variable]
-        if not fanouts or any(needed & ~bound == 0 for needed in self.inputs[variable]):
+        inputs = self.inputs[variable]
+        if not fanouts or (inputs and any(needed & ~bound == 0 for needed in inputs)):
             selectivity = 1.0
             for fanout in fanouts:
                 selectivity *= min(1.0, fanout / domain)
             return _Level(1.0 + len(fanouts), 1, selectivity)
-        fanouts.sort()
         kept = fanouts[0]
         for fanout in fanouts[1:]:
-            kept *= min(1.0, fanout / domain)
+            if fanout < domain:
+                kept *= fanout / domain
         after = bound | 1 << variable
         for needed in self.filters:
             if needed >> variable & 1 and needed & ~after == 0:
@@ -139,26 +145,35 @@ class OrderCosts:
         return _Level(fanouts[0], len(fanouts), kept)
 
     def _fanout(self, number: int, bound: int, variable: int) -> float:
-        """Values of a variable for each binding of an atom's variables among those bound."""
+        """Values of a variable, as a bit, for each binding of an atom's variables among those bound."""
+        if not self.atoms[number].statistics.rows:
+            return 0.0
         bound &= self._variables[number]
-        before = self._combinations(number, bound)
-        return self._combinations(number, bound | 1 << variable) / max(before, 1.0) if self.atoms[number].statistics.rows else 0.0
+        known = self._combined[number]
+        before = known[bound] if bound in known else self._combinations(number, bound)
+        bound |= variable
+        after = known[bound] if bound in known else self._combinations(number, bound)
+        return after / before if before > 1.0 else after
 
     def _combinations(self, number: int, variables: int) -> float:
         """Distinct values of an atom's constants and some of its variables together."""
-        key = (number, variables)
-        if (found := self._combined.get(key)) is None:
-            atom = self.atoms[number]
-            columns = atom.constants.union(*(its for v, its in atom.columns.items() if variables >> v & 1))
-            found = self._combined[key] = atom.statistics.combinations(columns)
+        atom, columns = self.atoms[number], self.atoms[number].constants
+        for variable, its in atom.columns.items():
+            if variables >> variable & 1:
+                columns += its
+        found = self._combined[number][variables] = atom.statistics.combinations(columns)
         return found
 
     # ── whole orders ──────────────────────────────────────────────────────────────────────────────────────────────────
     def finished(self, order: Order, cost: float, bindings: tuple[float, ...]) -> float:
         """The cost with what an order brings beyond its levels: new key orders, and a head that has to be sorted."""
-        needed = [self._needed(number, order) for number in range(len(self.atoms))]
-        cost += sum(one.missing for one in needed) + sum(one.upkeep for one in needed)
-        if self._leading and frozenset(order[: len(self._leading)]) != self._leading and bindings:
+        missing = upkeep = 0.0
+        for number in range(len(self.atoms)):
+            needed = self._needed(number, order)
+            missing += needed.missing
+            upkeep += needed.upkeep
+        cost += missing + upkeep
+        if self._leading and bindings and frozenset(order[: len(self._leading)]) != self._leading:
             cost += (_UNSORTED_HEAD - 1) * bindings[-1]
         return cost
 
@@ -168,11 +183,10 @@ class OrderCosts:
 
     def _needed(self, number: int, order: Order) -> _Needed:
         atom = self.atoms[number]
-        own = tuple([v for v in order if v in atom.columns])
-        if (found := self._needs.get((number, own))) is None:
-            needed = atom.key_order({variable: i for i, variable in enumerate(own)})
+        needed = atom.key_order(order)
+        if (found := self._needs[number].get(needed)) is None:
             missing = 0.0 if needed in atom.key_orders else self._building * atom.statistics.rows + _ONE_MORE_ORDER
-            found = self._needs[number, own] = _Needed(needed, missing, self._price(atom.relation, needed))
+            found = self._needs[number][needed] = _Needed(missing, self._price(atom.relation, needed))
         return found
 
     def _price(self, relation: str, order: Order) -> float:
@@ -192,9 +206,9 @@ class OrderCosts:
 
     def _fits(self, number: int, order: Order) -> bool:
         atom = self.atoms[number]
-        own = tuple([v for v in order if v in atom.columns])
-        if (found := self._fitting.get((number, own))) is None:
-            found = self._fitting[number, own] = atom.fits(own)
+        needed = atom.key_order(order)
+        if (found := self._fitting[number].get(needed)) is None:
+            found = self._fitting[number][needed] = atom.fits(order)
         return found
 
     def arranged(self, order: Order, loose: Order) -> Order:
@@ -222,7 +236,7 @@ class OrderCosts:
         key = (number, own, free)
         if key not in self._arrangements:
             atom = self.atoms[number]
-            needed = atom.key_order({variable: i for i, variable in enumerate((*own, *free))})
+            needed = atom.key_order((*own, *free))
             prefix = needed[: atom.arity - len(free)]
             # rows that are packed offer an order of no columns
             fitting = next((known for known in atom.key_orders if len(known) >= atom.arity and known[: len(prefix)] == prefix), needed)

@@ -5,15 +5,18 @@ A wrong estimate costs time, never an answer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from lftj.join.statistics_kernels import count_values
+from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import RelationVersion
 
 _SAMPLE = 1024
 _MOSTLY = 1.25  # rows for each value of a column that hardly repeats
+_LOOSE = "#loose"
 _STALE = 1.5  # growth or shrinkage after which a relation is sampled again
 
 
@@ -24,7 +27,7 @@ class RelationStatistics:
     rows: int
     distinct: tuple[float, ...]
 
-    def combinations(self, columns: frozenset[int]) -> float:
+    def combinations(self, columns: Iterable[int]) -> float:
         """Estimated number of distinct combinations of values in `columns`."""
         product = 1.0
         for column in columns:
@@ -37,25 +40,26 @@ def estimate(relation: RelationVersion) -> RelationStatistics:
 
     A first column that hardly repeats, an identifier, is known from rows side by side; a sample alone cannot tell that.
     """
-    distinct = [_distinct(column, relation.count) for column in relation.sample(_SAMPLE)]
+    sample = np.array(relation.sample(_SAMPLE), np.int64)
+    sample.sort(axis=1)
+    counts = np.empty((len(sample), 2), np.int64)
+    count_values(sample, counts)
+    distinct = [_distinct(values, once, relation.count, sample.shape[1]) for values, once in counts.tolist()]
     if distinct and relation.count > _SAMPLE and distinct[0] < relation.count < _MOSTLY * (leading := relation.leading_values()):
         distinct[0] = leading
     return RelationStatistics(relation.count, tuple(distinct))
 
 
-def _distinct(sample: np.ndarray, rows: int) -> float:
+def _distinct(values: int, once: int, rows: int, sampled: int) -> float:
     """The guaranteed-error estimator of Charikar et al. (PODS 2000): values seen once stand for √(n/s) others each."""
-    if len(sample) == 0:
-        return 0.0
-    ordered = np.sort(sample)
-    starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
-    once = int(np.count_nonzero(np.diff(np.append(starts, len(ordered))) == 1))
-    scale = (rows / len(sample)) ** 0.5
-    return float(min(rows, scale * once + len(starts) - once))
+    return float(min(rows, (rows / sampled) ** 0.5 * once + values - once)) if sampled else 0.0
 
 
 class Statistics:
-    """Remembers estimates by relation name until the relation has changed much in size."""
+    """Remembers estimates by relation name until the relation has changed much in size.
+
+    Loose rows are a few of a relation, or what changes in it, even where they have its name: they are remembered apart.
+    """
 
     def __init__(self, known: Mapping[str, RelationStatistics] | None = None) -> None:
         self._known: dict[str, RelationStatistics] = dict(known or {})
@@ -67,9 +71,9 @@ class Statistics:
 
     def of(self, relation: RelationVersion) -> RelationStatistics:
         """The statistics of a relation, sampled anew when it has grown or shrunk by half since."""
-        known = self._known.get(relation.schema.name)
+        name = relation.schema.name + _LOOSE if isinstance(relation, LooseRows) else relation.schema.name
+        known = self._known.get(name)
         rows = relation.count
         if known is None or rows > known.rows * _STALE or rows * _STALE < known.rows:
-            known = estimate(relation)
-            self._known[relation.schema.name] = known
+            known = self._known[name] = estimate(relation)
         return known

@@ -86,7 +86,7 @@ class RelationVersion:
         if self.count <= _PAIRS:
             return 0.0
         here, behind = self.identity.sample(_PAIRS)[0], self.identity.sample(_PAIRS, behind=1)[0]
-        return self.count * float(np.mean(here != behind))
+        return self.count * (np.count_nonzero(here != behind) / _PAIRS)
 
     def contains(self, columns: Sequence[np.ndarray]) -> np.ndarray:
         """For each of these rows (sorted) whether it is here. O(m log n); O(m + log n) where all of them come after the last one here."""

@@ -172,7 +172,7 @@ def test_no_rows_and_no_variables_are_planned_too():
 
 def test_key_orders_have_constants_first_then_follow_the_variables():
     atom = AtomStatistics.of("r", (Ref(0), Ref(1), Value(7, INT), Ref(0)), RelationStatistics(9, (3.0,) * 4), [(2, 1, 3, 0)])
-    assert atom.key_order({0: 2, 1: 0}) == (2, 1, 0, 3)
+    assert atom.key_order((1, 5, 0)) == (2, 1, 0, 3)
     assert atom.fits(())
     assert atom.fits((1,))
     assert atom.fits((5, 1, 4)), "other variables do not matter"
@@ -215,8 +215,7 @@ def test_a_key_order_that_is_brought_forward_anyway_is_read_where_rows_change(mo
     sizes = statistics({"t": (1000, 1000, 10, 10), "f": (1000, 10, 10)})
     existing = {"t": [(0, 1, 2), (0, 2, 1)], "f": [(0, 1)]}
     search = OrderSearch(body.rule, sizes.__getitem__, existing.__getitem__, frozenset(), 0.0, upkeep({"t": [(0, 1, 2)]}, 10_000 * moved))
-    place = {variable: i for i, variable in enumerate(search.choose().order)}
-    needed = search.costs.atoms[0].key_order(place)
+    needed = search.costs.atoms[0].key_order(search.choose().order)
     assert (needed == (0, 1, 2)) == bool(moved)
 
 

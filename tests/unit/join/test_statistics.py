@@ -1,0 +1,46 @@
+"""Estimates of distinct values: what samples are counted as, and for which relations they are remembered."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+
+from lftj.join.statistics import Statistics
+from lftj.join.statistics_kernels import count_values
+from lftj.program.normal_form import RelationSchema
+from lftj.storage.loose_rows import LooseRows
+from lftj.storage.relation import RelationVersion
+from lftj.types import INT
+from scantree import Arena
+
+SCHEMA = RelationSchema("t", (("x", INT), ("y", INT)))
+
+
+def test_values_are_counted_and_those_that_occur_once():
+    by = random.Random(3)
+    for rows in (0, 1, 2, 3, 10, 100):
+        lines = np.array([sorted(by.choices(range(-5, most), k=rows)) for most in (-4, 0, 20, 1000)], np.int64)
+        counts = np.empty((len(lines), 2), np.int64)
+        count_values(lines, counts)
+        for line, (distinct, once) in zip(lines.tolist(), counts.tolist(), strict=True):
+            assert distinct == len(set(line))
+            assert once == sum(line.count(value) == 1 for value in line)
+
+
+def test_few_rows_are_known_exactly():
+    columns = [np.arange(60), np.arange(60) % 7]
+    for relation in (RelationVersion.build(SCHEMA, Arena(), columns), LooseRows(SCHEMA, Arena(), columns)):
+        assert Statistics().of(relation).distinct == (60, 7)
+
+
+def test_loose_rows_leave_what_is_known_of_a_relation_of_their_name():
+    arena, statistics = Arena(), Statistics()
+    relation = RelationVersion.build(SCHEMA, arena, [np.arange(500), np.arange(500)])
+    about = statistics.of(relation)
+    assert statistics.of(LooseRows(SCHEMA, arena, [np.arange(2), np.arange(2)])).rows == 2
+    assert statistics.of(relation) is about
+    grown = relation.apply(
+        RelationVersion.build(SCHEMA, arena, [np.arange(500, 900), np.arange(400)]).difference(RelationVersion.empty(SCHEMA, arena))
+    )
+    assert statistics.of(grown).rows == 900
