@@ -11,25 +11,22 @@ import numpy as np
 
 from lftj import frames
 from lftj.commit import Proposal
-from lftj.errors import DeclarationError, MissingRowError, ParseError, TransactionError
+from lftj.errors import DeclarationError, ParseError, TransactionError
 from lftj.handles import RuleHandle
 from lftj.heads.user import UserAggregate
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.program.schema import UserAggregateSignature
-from lftj.staging import Staging
+from lftj.staging import Staging, codes_of, last_of_keys
 from lftj.state import name_of
-from lftj.storage.delta import Columns
+from lftj.storage.delta import Columns, no_rows
 from lftj.storage.relation import RelationVersion
 from lftj.syntax import tree
 from lftj.syntax.builder import Predicate, to_tree
 from lftj.syntax.parser import parse
-from scantree.rows import sort_rows
 
 if TYPE_CHECKING:
     from lftj.engine import Engine
-
-_SHOWN = 5
 
 
 class Draft:
@@ -65,23 +62,29 @@ class Draft:
         """See `Transaction.insert`; `strict`: a row that is there is an error."""
         schema, rows = self._read(relation, data, options)
         if strict:
-            rows = self._refuse(schema, rows, True, "already there", "E311", 'existing="ignore"')
+            rows = self.staging(schema.name).refuse(rows, True, self._engine.dictionary)
         self.staging(schema.name).add("insert", rows)
 
     def delete(self, relation: str | Predicate, data: object, strict: bool, options: dict[str, Any]) -> None:
         """See `Transaction.delete`; `strict`: a row that is not there is an error."""
         schema, rows = self._read(relation, data, options)
         if strict:
-            rows = self._refuse(schema, rows, False, "not there", "E310", 'missing="ignore"')
+            rows = self.staging(schema.name).refuse(rows, False, self._engine.dictionary)
         self.staging(schema.name).add("delete", rows)
 
     def upsert(self, relation: str | Predicate, data: object, options: dict[str, Any]) -> None:
         """See `Transaction.upsert`."""
         schema, rows = self._read(relation, data, options)
-        if schema.key is None:
-            hint = f'declare one: ws.relation({schema.name!r}, …, key="…"); without a key use insert and delete'
-            raise TransactionError(f"relation `{schema.name}` has no key to upsert by", code="E324", hint=hint)
-        self.staging(schema.name).add("upsert", rows)
+        self.staging(schema.name).add("upsert", last_of_keys(schema, rows))
+
+    def delete_where(self, relation: str | Predicate, values: dict[str, object]) -> int:
+        """See `Transaction.delete_where`."""
+        schema = self.writable(relation)
+        codes = codes_of(schema, values, self._engine.dictionary)
+        staging = self.staging(schema.name)
+        rows = no_rows(schema.arity) if codes is None else staging.where(codes)
+        staging.add("delete", rows)
+        return len(rows[0])
 
     def _read(self, relation: str | Predicate, data: object, options: dict[str, Any]) -> tuple[RelationSchema, Columns]:
         schema = self.writable(relation)
@@ -100,18 +103,6 @@ class Draft:
         options = {"mapping" if name == "columns" else name: value for name, value in options.items()}
         frame = frames.read(data, schema.columns, dictionary=self._engine.dictionary, **options)
         return frame.columns if schema.arity else [np.zeros(frame.rows, dtype=np.int64)]
-
-    def _refuse(self, schema: RelationSchema, rows: Columns, present: bool, what: str, code: str, remedy: str) -> Columns:
-        """The rows, sorted and distinct, once none of them is `present`, or absent, where it must not be."""
-        distinct = sort_rows(rows)
-        offends = self.staging(schema.name).present(distinct) == present
-        if (count := int(offends.sum())) == 0:
-            return distinct
-        first = [column[offends][:_SHOWN] for column in distinct]
-        shown = frames.to_tuples([type for _, type in schema.columns], first, self._engine.dictionary) if schema.arity else [()]
-        more = f" and {count - _SHOWN} more" if count > _SHOWN else ""
-        message = f"relation `{schema.name}`: {', '.join(map(str, shown))}{more} {'is' if count == 1 else 'are'} {what}"
-        raise MissingRowError(message, code=code, hint=f"write {remedy} to pass over such rows")
 
     # ── the program ───────────────────────────────────────────────────────────────────────────────────────────────────
     def declare(self, schema: RelationSchema, *, view: bool) -> RelationSchema:

@@ -6,7 +6,7 @@ cost no more than one call with many rows. What is settled is a short stack of c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from itertools import groupby
 from operator import is_
@@ -14,12 +14,19 @@ from typing import Literal
 
 import numpy as np
 
+from lftj import frames
+from lftj.dictionary import Dictionary
+from lftj.errors import MissingRowError, TransactionError, UnknownNameError
+from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns, Delta, no_rows
 from lftj.storage.relation import RelationVersion, key_and_rest
+from lftj.types import lookup_scalar
+from scantree import after_prefix
 from scantree.rows import contains, difference, equal_runs, locate, sort_order, sort_rows
 
 Operation = Literal["insert", "delete", "upsert"]
 
+_SHOWN = 5  # rows in a message
 _SOME = 16  # rows tell whether others are worth a try
 _MANY = 64  # rows from which on that saves anything
 
@@ -46,9 +53,27 @@ class Staging:
             there &= ~contains(rows, change.erases)
         return there
 
-    def rows(self) -> Columns:
-        """All rows that the relation would hold now. O(n)."""
-        return self.committed.apply(self.net()).columns()
+    def where(self, codes: Mapping[int, int]) -> Columns:
+        """The rows that the relation would hold now with these codes in these columns, sorted.
+
+        O(m log n) for m rows where a key order begins with one of the columns, else O(n).
+        """
+        net = self.net()
+        there = difference(sort_rows(_matching(self.committed, codes)), net.erases)
+        return sort_rows([np.concatenate(pair) for pair in zip(there, _having(net.inserts, codes), strict=True)])
+
+    def refuse(self, rows: Columns, present: bool, dictionary: Dictionary) -> Columns:
+        """The rows, sorted and distinct. Raises MissingRowError where some would be there now (`present`, E311), or not (E310)."""
+        distinct, schema = sort_rows(rows), self.committed.schema
+        offends = self.present(distinct) == present
+        if (count := int(offends.sum())) == 0:
+            return distinct
+        first = [column[offends][:_SHOWN] for column in distinct]
+        shown = frames.to_tuples([type for _, type in schema.columns], first, dictionary) if schema.arity else [()]
+        more = f" and {count - _SHOWN} more" if count > _SHOWN else ""
+        what, code, remedy = ("already", "E311", 'existing="ignore"') if present else ("not", "E310", 'missing="ignore"')
+        message = f"relation `{schema.name}`: {', '.join(map(str, shown))}{more} {'is' if count == 1 else 'are'} {what} there"
+        raise MissingRowError(message, code=code, hint=f"write {remedy} to pass over such rows")
 
     def net(self) -> Delta:
         """The difference between what the relation would hold now and what it holds. O(changes · log n)."""
@@ -118,10 +143,7 @@ class Staging:
         """These rows in, every other row of their keys out. The last row of a key wins."""
         schema = self.committed.schema
         key, _ = key_and_rest(schema)
-        order = sort_order([rows[i] for i in key])
-        starts = equal_runs([rows[i][order] for i in key], len(key))
-        last = order[np.append(starts[1:], len(order))[: len(starts)] - 1]
-        inserts = [column[last] for column in rows]
+        inserts = last_of_keys(schema, rows)
         keys = [inserts[i] for i in key]
         replaced = [self._committed_rows(keys), *(_rows_with_key(change.inserts, key, keys) for change in self._settled)]
         out = sort_rows([np.concatenate(column) for column in zip(*replaced, strict=True)])
@@ -136,6 +158,60 @@ class Staging:
         found, columns, _ = self.committed.tree((*key, *rest)).edge_rows(keys)
         by_position = dict(zip((*key, *rest), columns, strict=True))
         return [by_position[i][found] for i in range(schema.arity)]
+
+
+# ── what is asked for ─────────────────────────────────────────────────────────────────────────────────────────────────
+def last_of_keys(schema: RelationSchema, rows: Columns) -> Columns:
+    """Of the rows of each key the last one, sorted by the key. Raises TransactionError (E324) for a relation without a key."""
+    if schema.key is None:
+        hint = f'declare one: ws.relation({schema.name!r}, …, key="…"); without a key use insert and delete'
+        raise TransactionError(f"relation `{schema.name}` has no key to upsert by", code="E324", hint=hint)
+    key, _ = key_and_rest(schema)
+    order = sort_order([rows[i] for i in key])
+    starts = equal_runs([rows[i][order] for i in key], len(key))
+    last = order[np.append(starts[1:], len(order))[: len(starts)] - 1]
+    return [column[last] for column in rows]
+
+
+def codes_of(schema: RelationSchema, values: Mapping[str, object], dictionary: Dictionary) -> dict[int, int] | None:
+    """Values by column as codes by position; None when one is a string that no relation has ever held.
+
+    Raises UnknownNameError (E111) for a column that is not there, and what `lftj.types` raises for values of another type.
+    """
+    names = [column for column, _ in schema.columns]
+    if unknown := [name for name in values if name not in names]:
+        hint = f"its columns are {', '.join(names)}"
+        raise UnknownNameError(f"relation `{schema.name}` has no column `{unknown[0]}`", code="E111", hint=hint)
+    found = {names.index(name): lookup_scalar(schema.columns[names.index(name)][1], value, dictionary) for name, value in values.items()}
+    codes = {place: code for place, code in found.items() if code is not None}
+    return codes if len(codes) == len(found) else None
+
+
+def strict(name: str, value: str) -> bool:
+    """True for the policy "error". Raises TransactionError (E325) for a policy that does not exist."""
+    if value not in ("ignore", "error"):
+        raise TransactionError(f"{name}={value!r} is not a policy", code="E325", hint=f'write {name}="ignore" or {name}="error"')
+    return value == "error"
+
+
+def _matching(relation: RelationVersion, codes: Mapping[int, int]) -> Columns:
+    """The rows with these codes in these columns, by the key order that begins with most of them."""
+
+    def known(order: Sequence[int]) -> list[int]:
+        return [codes[place] for place in order[: next((i for i, place in enumerate(order) if place not in codes), len(order))]]
+
+    order = max(relation.orders(), key=lambda order: len(known(order)))
+    if not (prefix := known(order)):
+        return _having(relation.columns(), codes)
+    found = relation.tree(order).range(prefix, after_prefix(prefix))
+    return _having([found[order.index(place)] for place in range(relation.schema.arity)], codes)
+
+
+def _having(rows: Columns, codes: Mapping[int, int]) -> Columns:
+    keep = np.ones(len(rows[0]), np.bool_)
+    for place, code in codes.items():
+        keep &= rows[place] == code
+    return [column[keep] for column in rows]
 
 
 _CHANGES: dict[str, Callable[[Staging, Columns], Delta]] = {

@@ -75,7 +75,8 @@ class Subscriptions:
         """Queue the change sets of a commit for those who asked. Call with the writer lock held, then `deliver` without it."""
         for relation, make in changes.items():
             if subscribers := self._by_relation.get(relation):
-                result = make()
+                if not len(result := make()):
+                    continue
                 self._waiting.extend((subscription, result) for subscription in subscribers)
 
     def deliver(self) -> None:

@@ -10,18 +10,15 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from lftj.draft import Draft
-from lftj.errors import TransactionError, UnknownNameError
 from lftj.handles import RuleHandle
 from lftj.heads.user import UserAggregate
 from lftj.program.normal_form import RelationSchema
+from lftj.staging import strict
 from lftj.state import name_of
 from lftj.storage.delta import Delta
 from lftj.syntax import tree
 from lftj.syntax.builder import Predicate
-from lftj.types import lookup_scalar
 from lftj.writer import Writing
 
 if TYPE_CHECKING:
@@ -60,7 +57,7 @@ class Transaction(Writing[Draft]):
         is one row. `options`: `nulls="error"|"drop"`, `columns={"relation column": "frame column"}` and others of `lftj.frames.read`.
         O(rows) here, O(rows · log n) at commit.
         """
-        self._open().insert(relation, data, _policy("existing", existing), options)
+        self._open().insert(relation, data, strict("existing", existing), options)
 
     def delete(self, relation: RelationOrName, data: object, *, missing: str = "ignore", **options: Any) -> None:
         """Delete whole rows; `data` and `options` as for `insert`.
@@ -68,25 +65,14 @@ class Transaction(Writing[Draft]):
         `missing`: what a row that is not there means, `"ignore"` or `"error"` (MissingRowError E310). A row that a rule derives is not
         there in this sense unless it was inserted too, and deleting it leaves it derived.
         """
-        self._open().delete(relation, data, _policy("missing", missing), options)
+        self._open().delete(relation, data, strict("missing", missing), options)
 
     def delete_where(self, relation: RelationOrName, **values: object) -> int:
-        """Delete all rows that have these values in these columns; returns how many. O(n)."""
-        draft = self._open()
-        schema = draft.writable(relation)
-        names = [column for column, _ in schema.columns]
-        if unknown := [name for name in values if name not in names]:
-            hint = f"its columns are {', '.join(names)}"
-            raise UnknownNameError(f"relation `{schema.name}` has no column `{unknown[0]}`", code="E111", hint=hint)
-        staging = draft.staging(schema.name)
-        rows = staging.rows()
-        keep = np.ones(len(rows[0]), dtype=bool)
-        for name, value in values.items():
-            position = names.index(name)
-            code = lookup_scalar(schema.columns[position][1], value, self._engine.dictionary)
-            keep &= np.bool_(False) if code is None else rows[position] == code
-        staging.add("delete", [column[keep] for column in rows])
-        return int(keep.sum())
+        """Delete all rows that have these values in these columns; returns how many.
+
+        O(m log n) for m rows where rules read the relation beginning with one of these columns, or it is the first; else O(n).
+        """
+        return self._open().delete_where(relation, values)
 
     def upsert(self, relation: RelationOrName, data: object, **options: Any) -> None:
         """Insert rows, each in place of the row with the same key, if any. Whole rows; of rows with one key the last one wins.
@@ -160,10 +146,3 @@ class Transaction(Writing[Draft]):
         """How many rows of its own the relation won by the commit."""
         delta = self._base_changes.get(name_of(relation))
         return delta.inserted if delta else 0
-
-
-def _policy(name: str, value: str) -> bool:
-    """True for "error". Raises TransactionError (E325) for a policy that does not exist."""
-    if value not in ("ignore", "error"):
-        raise TransactionError(f"{name}={value!r} is not a policy", code="E325", hint=f'write {name}="ignore" or {name}="error"')
-    return value == "error"

@@ -20,7 +20,9 @@ from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from threading import Event, Timer
 from typing import Any
+from uuid import uuid4
 
 import pyarrow as pa
 from pyspark.errors import PySparkException
@@ -58,18 +60,20 @@ class SparkExecutor:
         self.partitions = partitions
         self.path = Path(path).absolute()
 
-    def map(self, task: Task, payloads: Iterable[Any], places: Sequence[int] | None = None) -> list[Any]:
+    def map(self, task: Task, payloads: Iterable[Any], places: Sequence[int] | None = None, *, seconds: float | None = None) -> list[Any]:
         """`[task(payload) for payload in payloads]`, as one job, which takes some tenths of a second.
 
         `places`: a number for each payload, else its position. In local mode a place, modulo the cores, has a process of its own, as long
         as that lives, which does its payloads in one Spark task; on a cluster each payload is a task, wherever Spark puts it.
-        Raises TaskFailedError when a task failed more often than `spark.task.maxFailures` allows.
+        Raises TaskFailedError when a task failed more often than `spark.task.maxFailures` allows; TimeoutError after so many
+        `seconds`, when the job is cancelled; workers in the middle of it may be ended.
         """
         given = list(payloads)
         if not given:
             return []
         run = partial(_run, task_name(task))
-        return self._guarded(lambda: mapped(self.spark.sparkContext, run, given, places or range(len(given))))
+        with self._cancelled(seconds):
+            return self._guarded(lambda: mapped(self.spark.sparkContext, run, given, places or range(len(given))))
 
     def scan(self, frame: DataFrame, task: Task, argument: Any) -> list[Any]:
         """`task(batches, argument)` once per partition of a DataFrame, where the partition is; `batches` iterates Arrow record batches."""
@@ -86,6 +90,32 @@ class SparkExecutor:
     def parquet(self, path: str) -> DataFrame:
         """A DataFrame over Parquet files, or a folder of them."""
         return self.spark.read.parquet(path)
+
+    @contextmanager
+    def _cancelled(self, seconds: float | None) -> Iterator[None]:
+        """Cancel the jobs of this block, of this thread, after so many seconds, and when it ends by an exception such as Ctrl-C."""
+        context, tag = self.spark.sparkContext, f"lftj-{uuid4().hex}"
+        late = Event()
+
+        def cancel() -> None:
+            late.set()
+            context.cancelJobsWithTag(tag)
+
+        timer = None if seconds is None else Timer(seconds, cancel)
+        context.addJobTag(tag)
+        try:
+            if timer is not None:
+                timer.start()
+            yield
+        except BaseException as error:
+            context.cancelJobsWithTag(tag)
+            if late.is_set() and isinstance(error, TaskFailedError):
+                raise TimeoutError(f"the job was cancelled after {seconds:g} s") from error
+            raise
+        finally:
+            context.removeJobTag(tag)
+            if timer is not None:
+                timer.cancel()
 
     def _guarded(self, job: Callable[[], list[Any]]) -> list[Any]:
         try:

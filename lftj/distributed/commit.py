@@ -14,16 +14,17 @@ from typing import Any
 from uuid import uuid4
 
 from lftj.dictionary import Dictionary
+from lftj.distributed.bounds import Bounds
 from lftj.distributed.cuts import readers
 from lftj.distributed.entry import Entry
-from lftj.distributed.failure import checked, guarded
 from lftj.distributed.manifest import Manifest
 from lftj.distributed.outcome import Outcome, Report
 from lftj.distributed.plan import NEWS_SUFFIX, PartPlan, Rounds
-from lftj.distributed.sending import Executor, Sending, Staged
+from lftj.distributed.present import Present
+from lftj.distributed.sending import Sending, Staged
+from lftj.distributed.stage import run_stage
 from lftj.distributed.steps import Move, Step
 from lftj.distributed.task import PartDone, PartTask
-from lftj.distributed.worker import run_stage
 from lftj.storage.database import base_name
 
 REMEMBERED = 500
@@ -31,10 +32,11 @@ REMEMBERED = 500
 
 
 class Commit:
-    """One attempt at a commit. `ran`: per part the steps it had in the commit before, and `steps_of` those it has in this one."""
+    """One attempt at a commit, on a version. `steps_of`: the steps that each part has in it."""
 
-    def __init__(self, executor: Executor, before: Manifest, program: Mapping[str, Any], plan: PartPlan, ran: Mapping[int, int]):
-        self.executor, self.before, self.program, self.plan = executor, before, program, plan
+    def __init__(self, present: Present, program: Mapping[str, Any], plan: PartPlan, bounds: Bounds | None = None):
+        self.present, self.executor, self.before, self.program, self.plan = present, present.executor, present.manifest, program, plan
+        before, self.bounds = self.before, bounds or Bounds()
         self.afresh = before.program.get("rules", []) != program["rules"]
         self.token = uuid4().hex[:16]
         self.version = before.version + 1
@@ -43,16 +45,13 @@ class Commit:
         self.done: list[PartDone] = []
         self.rounds = 0
         self.new: list[dict[str, list[Entry]]] = [{}]
-        self._ran = ran
         self._changed: dict[int, frozenset[str]] = {}
         self._started = time.perf_counter()
 
     def carry_out(self, staged: Mapping[str, Sequence[Staged]], dictionary: Dictionary) -> Outcome:
         """Do it all but make it true. Raises what the parts' users did wrong, and DistributedError (E401) when the job failed."""
         for name, steps in staged.items():
-            out = Sending(self.executor, self.plan, name, f"{self.version}-{self.token}", self.version)
-            entries = [entry for number, step in enumerate(steps) for entry in out.sent(number, step, dictionary)]
-            if entries:
+            if entries := self._sent(name, steps, dictionary):
                 self.new[0][base_name(name)] = entries
         for stage, work in enumerate(self.plan.stages):
             touched = self._touched(stage)
@@ -67,6 +66,15 @@ class Commit:
         """The files by which parts told each other what they found in rounds: of no use any more."""
         news = (entry for done in self.done for name, entry in done.entries.items() if name.endswith(NEWS_SUFFIX))
         return {piece.file for entry in news for piece in entry.pieces}
+
+    def _sent(self, name: str, steps: Sequence[Staged], dictionary: Dictionary) -> list[Entry]:
+        relations = self.plan.program.catalog.relations
+        stem = f"{self.version}-{self.token}-in{list(relations).index(name)}"
+        found = list[Entry]()
+        for number, step in enumerate(steps):
+            sending = Sending(self.executor, relations[name], self.plan.cuts(name), f"{stem}.{number}", self.version)
+            found += sending.sent(step, dictionary)
+        return found
 
     # ── stages ────────────────────────────────────────────────────────────────────────────────────────────────────────
     def _touched(self, stage: int) -> set[int]:
@@ -107,14 +115,10 @@ class Commit:
     def _step(self, step: Step, parts: set[int]) -> list[PartDone]:
         """Have these parts do a step, and gather what they wrote."""
         self.steps.append(step)
+        limits = self.bounds.left()
         tasks = [
             PartTask(
-                path=str(self.executor.path),
-                part=part,
-                parts=self.executor.partitions,
-                program=self.program,
-                base=(self.before.token, self.before.version),
-                ran=self._ran.get(part),
+                **self.present.on(part, limits, self.program),
                 token=self.token,
                 version=self.version,
                 steps=tuple(self.steps),
@@ -124,7 +128,8 @@ class Commit:
             )
             for part in sorted(parts)
         ]
-        found: list[PartDone] = checked(guarded(lambda: list(self.executor.map(run_stage, tasks, [task.part for task in tasks]))))
+        found: list[PartDone] = self.bounds.run(self.executor, run_stage, tasks)
+        self.bounds.spent(sum(work.steps for done in found for work in done.works))
         self.new.append({})
         for done in found:
             self._changed[done.part] = done.changed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +11,20 @@ import numpy as np
 
 from lftj import frames
 from lftj.dictionary import Dictionary
-from lftj.distributed.sending import Files, Routed, Staged
+from lftj.distributed.bounds import Bounds
+from lftj.distributed.gathered import folded, push
+from lftj.distributed.present import Present
+from lftj.distributed.sending import GONE, NEW, UPSERT, Dependent, Files, Routed, Sent, Staged
+from lftj.distributed.settling import Settling, remove_files
 from lftj.distributed.transport import row_groups
 from lftj.errors import DeclarationError, DistributedError, ParseError, TransactionError
 from lftj.handles import RuleHandle
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
+from lftj.staging import codes_of, last_of_keys
 from lftj.state import name_of
 from lftj.storage.database import base_name
-from lftj.storage.delta import Delta
+from lftj.storage.delta import Delta, no_rows
 from lftj.syntax import tree
 from lftj.syntax.builder import Predicate, to_tree
 from lftj.syntax.parser import parse
@@ -33,25 +38,80 @@ def unsupported(what: str, hint: str) -> DistributedError:
 
 
 class DistributedDraft:
-    """Errors leave it as it was. `dictionary` codes the rows that pass through the driver, for the time of the transaction."""
+    """Errors leave it as it was. `dictionary` codes the rows that pass through the driver, for the time of the transaction.
 
-    def __init__(self, program: Program, views: frozenset[str], executor: Any):
+    `bounds`: the limits of what is asked before the commit.
+    """
+
+    def __init__(self, program: Program, views: frozenset[str], present: Present, bounds: Callable[[], Bounds]):
         self.program, self.views = program, views
         self.dictionary = Dictionary()
         self.staged: dict[str, list[Staged]] = {}
-        self._executor = executor
+        self._present = present
+        self._executor = present.executor
+        self._bounds = bounds
 
     # ── rows ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-    def change(self, relation: RelationOrName, data: object, sign: int, options: dict[str, Any]) -> None:
-        """Rows that come or go; the last word on a row holds. Frames of executors and Parquet files wait for the commit."""
+    def change(self, relation: RelationOrName, data: object, sign: int, strict: bool, options: dict[str, Any]) -> None:
+        """Rows that come or go; the last word on a row holds. Frames of executors and Parquet files wait for the commit, unless what is
+        there already, or not there, is an error (`strict`)."""
+        schema, rows = self._read(relation, data, sign, options)
+        if strict:
+            self._settle(schema, Dependent(NEW if sign > 0 else GONE, rows))
+        else:
+            push(self.staged.setdefault(schema.name, []), rows, schema)
+
+    def upsert(self, relation: RelationOrName, data: object, options: dict[str, Any]) -> None:
+        """Rows in place of those of their keys. They wait for the commit, or for what depends on them."""
+        schema = self.writable(relation)
+        last_of_keys(schema, no_rows(schema.arity))  # raises for one without a key
+        schema, rows = self._read(relation, data, 1, options, upsert=True)
+        push(self.staged.setdefault(schema.name, []), Dependent(UPSERT, rows), schema)
+
+    def delete_where(self, relation: RelationOrName, values: dict[str, object]) -> int:
+        """Delete the rows with these values, at once, where they are; how many there were."""
+        schema = self.writable(relation)
+        codes_of(schema, values, self.dictionary)  # raises for columns and values that cannot be
+        return self._settle(schema, where=values)
+
+    def steps(self, bounds: Bounds) -> dict[str, list[Staged]]:
+        """All of it for the commit, by relation; what depends on rows that are there is settled by now."""
+        relations = self.program.catalog.relations
+        for name, steps in list(self.staged.items()):
+            if any(isinstance(step, Dependent) for step in steps):
+                self._settle(relations[name], bounds=bounds)
+        return {name: folded(steps, relations[name]) for name, steps in self.staged.items()}
+
+    def _settle(self, schema: RelationSchema, *more: Staged, where: dict[str, object] | None = None, bounds: Bounds | None = None) -> int:
+        """Steps so far, and one more, become what they come to. Errors leave them as they were."""
+        settling = Settling(self._present, schema, self.dictionary, bounds or self._bounds())
+        steps = folded(self.staged.get(schema.name, []), schema)
+        entries, found = settling.settled([*steps, *more], where)
+        self._forget(steps)
+        self.staged.pop(schema.name, None)
+        if entries:
+            self.staged[schema.name] = [Sent(tuple(entries))]
+        return found
+
+    def discard(self) -> None:
+        """Remove what was settled: it will not be."""
+        for steps in self.staged.values():
+            self._forget(steps)
+
+    def _forget(self, steps: Iterable[Staged]) -> None:
+        remove_files(self._executor.path, (entry for step in steps if isinstance(step, Sent) for entry in step.entries))
+
+    def _read(
+        self, relation: RelationOrName, data: object, sign: int, options: dict[str, Any], *, upsert: bool = False
+    ) -> tuple[RelationSchema, Delta | Routed | Files]:
         schema = self.writable(relation)
         options = {"mapping" if name == "columns" else name: value for name, value in options.items()}
         if (found := self._executors_own(data, sign, options)) is not None:
-            self.staged.setdefault(schema.name, []).append(found)
-            return
+            return schema, found
         frame = frames.read(data, schema.columns, dictionary=self.dictionary, **options)
         columns = frame.columns if schema.arity else [_zeros(frame.rows)]
-        self._push(schema.name, Delta.insertion(columns) if sign > 0 else Delta.deletion(columns))
+        columns = last_of_keys(schema, columns) if upsert else columns
+        return schema, Delta.insertion(columns) if sign > 0 else Delta.deletion(columns)
 
     def _executors_own(self, data: Any, sign: int, options: dict[str, Any]) -> Routed | Files | None:
         if callable(getattr(data, "mapInArrow", None)):
@@ -62,13 +122,6 @@ class DistributedDraft:
         path = path.absolute()
         groups = row_groups(path) if path.exists() else None
         return Routed(self._executor.parquet(str(path)), sign, options) if groups is None else Files(groups, sign, options)
-
-    def _push(self, name: str, delta: Delta) -> None:
-        steps = self.staged.setdefault(name, [])
-        if steps and isinstance(steps[-1], Delta):
-            steps[-1] = steps[-1].then(delta)
-        else:
-            steps.append(delta)
 
     def writable(self, relation: RelationOrName) -> RelationSchema:
         """The schema of a relation that takes rows of its own. Raises TransactionError (E321) for a view."""
@@ -96,7 +149,7 @@ class DistributedDraft:
         for name, rows in program.facts.items():
             schema = program.catalog.relation(name)
             columns = frames.read(rows, schema.columns, dictionary=self.dictionary).columns if schema.arity else [_zeros(1)]
-            self._push(name, Delta.insertion(columns))
+            push(self.staged.setdefault(name, []), Delta.insertion(columns), schema)
             handles.append(RuleHandle(None, None, (name, tuple(columns))))
         return handles
 

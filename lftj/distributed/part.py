@@ -17,6 +17,7 @@ from lftj.distributed.steps import Move, Step
 from lftj.join.context import Buffer, Context
 from lftj.join.statistics import Statistics
 from lftj.keys import check_key
+from lftj.limits import Limits
 from lftj.maintain.refresh import refresh
 from lftj.maintain.row_checks import check_rows
 from lftj.maintain.rule_work import RuleWork
@@ -92,11 +93,18 @@ class Advance:
     news: dict[str, Delta] = field(default_factory=dict)
     shrank: bool = False
     steps: int = 0
+    limits: Limits = field(default_factory=Limits)
+    deadline: float | None = None
 
     @staticmethod
     def begin(state: PartState, token: str) -> Advance:
         """Nothing done yet."""
         return Advance(state, state, token)
+
+    def within(self, limits: Limits) -> Advance:
+        """The same, for a task that begins now under these limits."""
+        self.limits, self.deadline = limits, limits.deadline
+        return self
 
     def take(self, step: Step, rows: Rows, host: Host) -> None:
         """Do the next step. Raises what a commit raises; then this is of no use any more."""
@@ -117,7 +125,7 @@ class Advance:
 
     # ── stages ────────────────────────────────────────────────────────────────────────────────────────────────────────
     def _refresh(self, strata: tuple[Stratum, ...], host: Host) -> None:
-        plan, context = self.before.plan, _context(self.now, host)
+        plan, context = self.before.plan, self._context(host)
         new = frozenset[str]() if self.before.token else frozenset(name for stratum in strata for name in stratum.relations)
         program = StratifiedProgram(dict(plan.local), Stratification.of(strata))
         done = refresh(program, self.before.database, self.now.database, self.deltas, self.now.heads, context, changed_rules=new)
@@ -141,7 +149,7 @@ class Advance:
         self.shrank = move is Move.BEGIN and not only_grows(rounds, changed)
         if self.shrank:
             return
-        context, state = _context(self.now, host), self.now
+        context, state = self._context(host), self.now
         fixpoint = PartFixpoint(rounds, state.database, context, state.number, state.parts)
         if move is Move.ANEW:
             fixpoint.anew()
@@ -164,7 +172,7 @@ class Advance:
 
     def _told(self, rounds: Rounds, host: Host) -> None:
         """The net change that all rounds together made; what parts collected is forgotten."""
-        old, new, context = self.before.database, self.now.database, _context(self.now, host)
+        old, new, context = self.before.database, self.now.database, self._context(host)
         for relation in rounds.cuts:
             for name in rounds.local(relation):
                 delta = new[name].difference(old[name])
@@ -192,8 +200,14 @@ class Advance:
         """The state after the commit."""
         return replace(self.now, token=self.token)
 
+    def _context(self, host: Host) -> Context:
+        context = context_of(self.now, host)
+        context.work_limit, context.memory_limit, context.deadline = self.limits.work, self.limits.memory, self.deadline
+        return context
 
-def _context(state: PartState, host: Host) -> Context:
+
+def context_of(state: PartState, host: Host) -> Context:
+    """The surroundings of an evaluation in a part."""
     traced = ViewStates.of(state.heads).traced
     return Context(
         host.arena,

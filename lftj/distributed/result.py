@@ -83,13 +83,22 @@ def replaced_rows(before: DistributedResult, after: DistributedResult, schema: R
     """The difference of two versions of a relation, by comparing all rows."""
 
     dictionary = Dictionary()
-    old, new = (
-        sort_rows(frames.read(each.arrow(), schema.columns, dictionary=dictionary).columns)
-        if schema.arity
-        else [np.zeros(len(each), np.int64)]
-        for each in (before, after)
-    )
+    old, new = (_codes(each, schema, dictionary) for each in (before, after))
     return signed_rows(schema, Delta(difference(new, old), difference(old, new)), after.version, dictionary)
+
+
+def all_as_change(rows: DistributedResult, schema: RelationSchema) -> Result:
+    """All rows as a change from nothing."""
+    dictionary = Dictionary()
+    columns = _codes(rows, schema, dictionary)
+    return signed_rows(schema, Delta(columns, [column[:0] for column in columns]), rows.version, dictionary)
+
+
+def _codes(rows: DistributedResult, schema: RelationSchema, dictionary: Dictionary) -> Columns:
+    """All rows, sorted."""
+    if not schema.arity:
+        return [np.zeros(len(rows), np.int64)]
+    return sort_rows(frames.read(rows.arrow(), schema.columns, dictionary=dictionary).columns)
 
 
 def signed_rows(schema: RelationSchema, change: Delta, version: int, dictionary: Dictionary) -> Result:

@@ -11,9 +11,12 @@ from lftj.dictionary import Dictionary
 from lftj.distributed.entry import Entry, write_entry
 from lftj.distributed.failure import checked, guarded
 from lftj.distributed.manifest import ROWS
-from lftj.distributed.plan import PartPlan
 from lftj.distributed.transport import FilesTask, RouteTask, route, route_files
+from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Delta
+
+CHANGE, UPSERT, NEW, GONE = "change", "upsert", "new", "gone"
+"""Operations: rows that come or go; rows in place of those of their keys; rows that must not be there; rows that must be there and go."""
 
 
 class Executor(Protocol):
@@ -22,7 +25,9 @@ class Executor(Protocol):
     partitions: int
     path: Path
 
-    def map(self, task: Any, payloads: Iterable[Any], places: Sequence[int] | None = None) -> list[Any]: ...
+    def map(
+        self, task: Any, payloads: Iterable[Any], places: Sequence[int] | None = None, *, seconds: float | None = None
+    ) -> list[Any]: ...
     def scan(self, frame: Any, task: Any, argument: Any) -> list[Any]: ...
     def frame(self, task: Any, payloads: Sequence[Any], schema: Any) -> Any: ...
     def parquet(self, path: str) -> Any: ...
@@ -46,28 +51,46 @@ class Files:
     options: Mapping[str, Any]
 
 
-Staged = Delta | Routed | Files
+@dataclass(frozen=True)
+class Dependent:
+    """Rows whose effect depends on those that are there, by one of the operations."""
+
+    operation: str
+    rows: Delta | Routed | Files
+
+
+@dataclass(frozen=True)
+class Sent:
+    """What was sent already, or settled where the rows are."""
+
+    entries: tuple[Entry, ...]
+
+
+Staged = Delta | Routed | Files | Dependent | Sent
 
 
 @dataclass(frozen=True)
 class Sending:
-    """What one commit does to one relation: `stem` begins the names of its files."""
+    """Rows of one relation on their way, in these cuts: `stem` begins the names of the files."""
 
     executor: Executor
-    plan: PartPlan
-    relation: str
+    schema: RelationSchema
+    cuts: tuple[int, ...]
     stem: str
     version: int
 
-    def sent(self, number: int, step: Staged, dictionary: Dictionary) -> list[Entry]:
+    def sent(self, step: Staged, dictionary: Dictionary, *, upsert: bool = False) -> list[Entry]:
         """The entries of one step, which are none where there are no rows. Raises DistributedError (E401) when the job failed."""
-        schema, cuts = self.plan.program.catalog.relation(self.relation), self.plan.cuts(self.relation)
-        place = list(self.plan.program.catalog.relations).index(self.relation)
-        stem = f"{self.stem}-in{place}.{number}"
         path, parts = self.executor.path, self.executor.partitions
+        if isinstance(step, Sent):
+            return list(step.entries)
+        if isinstance(step, Dependent):
+            return self.sent(step.rows, dictionary, upsert=step.operation == UPSERT)
         if isinstance(step, Delta):
-            return [write_entry(path / ROWS, stem, self.version, schema, step, cuts, parts, dictionary)] if len(step) else []
-        task = RouteTask(str(path), stem, self.version, parts, schema, cuts, step.sign, step.options)
+            if not len(step):
+                return []
+            return [write_entry(path / ROWS, self.stem, self.version, self.schema, step, self.cuts, parts, dictionary)]
+        task = RouteTask(str(path), self.stem, self.version, parts, self.schema, self.cuts, step.sign, upsert, step.options)
         if isinstance(step, Files):
             shares = [FilesTask(tuple(step.groups[first::parts]), task) for first in range(min(parts, len(step.groups)))]
             found = guarded(lambda: self.executor.map(route_files, shares))

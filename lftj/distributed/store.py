@@ -5,22 +5,28 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
+from lftj.distributed.bounds import Bounds
+from lftj.distributed.changes import Changes
 from lftj.distributed.commit import Commit
 from lftj.distributed.compact import ENTRIES, compacted
 from lftj.distributed.draft import DistributedDraft
 from lftj.distributed.manifest import ROWS, Manifest, PathLock, sweep
-from lftj.distributed.outcome import Outcome, Report
+from lftj.distributed.outcome import Report
 from lftj.distributed.planner import plan_of
+from lftj.distributed.present import Present
 from lftj.distributed.programs import described, restored
 from lftj.distributed.sending import Executor
 from lftj.distributed.stored_files import sweep_states
 from lftj.distributed.storing import begin_storing, end_storing
 from lftj.distributed.verify import sweep_verified
 from lftj.errors import DistributedError
+from lftj.limits import LimitStack
 from lftj.program.program import Program
 from lftj.storage.database import BASE_SUFFIX
+from lftj.subscription import Subscriptions
 from lftj.writer import WriterLock
 
 REMEMBERED_REPORTS = 1000
@@ -51,14 +57,21 @@ class Store:
         self.reports: deque[Report] = deque(maxlen=REMEMBERED_REPORTS)
         self._ran: dict[int, int] = {}
         self._superfluous: set[str] = set()
+        self.subscriptions = Subscriptions()
+        self.limits = LimitStack()
 
-    def commit(self, draft: DistributedDraft, batch: tuple[str, int] | None = None) -> Outcome:
-        """Carry a draft out and make it true. With the writer lock held. `batch`: the micro-batch of a stream that it is."""
+    def commit(self, draft: DistributedDraft, batch: tuple[str, int] | None = None) -> Changes:
+        """Carry a draft out, make it true, and queue its change sets for subscribers. With the writer lock held.
+
+        `batch`: the micro-batch of a stream that it is.
+        """
         draft.check(self.manifest.counts)
+        before = self.present
         description = self._description(draft.program, draft.views)
         plan = self.plan if description == self.manifest.program else plan_of(description)
-        commit = Commit(self.executor, self.manifest, description, plan, self._ran)
-        outcome = commit.carry_out(draft.staged, draft.dictionary)
+        bounds = Bounds(self.limits.current)
+        commit = Commit(before, description, plan, bounds)
+        outcome = commit.carry_out(draft.steps(bounds), draft.dictionary)
         if batch is not None:
             outcome.manifest = outcome.manifest.advanced(batches={**outcome.manifest.batches, batch[0]: batch[1]})
         if outcome.manifest is not self.manifest:
@@ -66,13 +79,17 @@ class Store:
         self.manifest, self.plan, self.program, self.views = outcome.manifest, plan, draft.program, draft.views
         if outcome.happened:
             self._ran = commit.steps_of
+        else:
+            draft.discard()
         self._remove(commit.passing)
         if outcome.report is not None:
             self.reports.append(outcome.report)
+        changes = Changes(before, outcome)
+        self.subscriptions.announce({name: partial(changes.of, name) for name in self.program.catalog.relations if changes.may(name)})
         if any(len(entries) > ENTRIES for entries in self.manifest.log.values()):
             with suppress(DistributedError):  # the commit has happened; the next one tries again
                 self._compact(ENTRIES // 2)
-        return outcome
+        return changes
 
     def compact(self) -> int:
         """Write relations with more than one entry per part anew; the number of files that are gone. With the writer lock held."""
@@ -96,7 +113,12 @@ class Store:
 
     def draft(self) -> DistributedDraft:
         """An empty one on the present version."""
-        return DistributedDraft(self.program, self.views, self.executor)
+        return DistributedDraft(self.program, self.views, self.present, lambda: Bounds(self.limits.current))
+
+    @property
+    def present(self) -> Present:
+        """The version that is true."""
+        return Present(self.executor, self.manifest, self.plan, self._ran)
 
     def _description(self, program: Program, views: frozenset[str]) -> dict[str, Any]:
         """The description of a program; sizes are looked at only when its rules are new, so that equal rules have equal plans."""

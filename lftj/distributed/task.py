@@ -8,6 +8,7 @@ from typing import Any
 
 from lftj.distributed.entry import Entry
 from lftj.distributed.steps import Step
+from lftj.limits import Limits
 from lftj.maintain.rule_work import RuleWork
 
 Log = Mapping[str, Sequence[Entry]]
@@ -15,12 +16,11 @@ Log = Mapping[str, Sequence[Entry]]
 
 
 @dataclass(frozen=True)
-class PartTask:
-    """The last of these steps of one commit, in one part.
+class OnPart:
+    """What every task says that needs a part.
 
-    `base`: token and version of the commit before; `ran`: how many steps that one had here, None when the driver does not know;
-    `oldest`: the first version from which parts can be brought forward.
-    `new`: what this commit brings, per step. `afresh`: the program is another one, so everything is derived anew.
+    `base`: token and version of the commit that it builds on; `ran`: how many steps that one had here, None when the driver does not know.
+    `limits`: of what it may take itself.
     """
 
     path: str
@@ -29,6 +29,17 @@ class PartTask:
     program: Mapping[str, Any]
     base: tuple[str, int]
     ran: int | None
+    limits: Limits
+
+
+@dataclass(frozen=True)
+class PartTask(OnPart):
+    """The last of these steps of one commit, in one part.
+
+    `new`: what this commit brings, per step. `afresh`: the program is another one, so everything is derived anew. `oldest`: the first
+    version from which parts can be brought forward.
+    """
+
     token: str
     version: int
     steps: tuple[Step, ...]

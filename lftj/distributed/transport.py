@@ -19,12 +19,16 @@ from lftj.distributed.failure import Failure, told
 from lftj.distributed.manifest import ROWS
 from lftj.errors import LftjError
 from lftj.program.normal_form import RelationSchema
+from lftj.staging import last_of_keys
 from lftj.storage.delta import Delta
 
 
 @dataclass(frozen=True)
 class RouteTask:
-    """Rows of a DataFrame on their way to their parts: what to call the entry, and how to read the columns."""
+    """Rows of a DataFrame on their way to their parts: what to call the entry, and how to read the columns.
+
+    `upsert`: of the rows of one key the last one is meant.
+    """
 
     path: str
     stem: str
@@ -33,6 +37,7 @@ class RouteTask:
     schema: RelationSchema
     cuts: tuple[int, ...]
     sign: int
+    upsert: bool
     options: Mapping[str, Any]
 
 
@@ -46,6 +51,7 @@ def route(batches: Iterator[pa.RecordBatch], task: RouteTask) -> Entry | Failure
         return told(error)
     if pieces:
         columns = [np.concatenate(column) for column in zip(*pieces, strict=True)]
+        columns = last_of_keys(task.schema, columns) if task.upsert else columns
         change = Delta.insertion(columns) if task.sign > 0 else Delta.deletion(columns)
     if not len(change):
         return None

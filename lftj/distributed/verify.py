@@ -22,6 +22,7 @@ from lftj.distributed.entry import Entry, read_entries
 from lftj.distributed.failure import checked, guarded
 from lftj.distributed.manifest import ROWS, Manifest
 from lftj.distributed.plan import PartPlan
+from lftj.distributed.present import Present
 from lftj.distributed.result import CHANGE_COLUMNS, signed_rows
 from lftj.distributed.sending import Executor
 from lftj.distributed.worker import forget
@@ -72,7 +73,7 @@ def discrepancies(executor: Executor, manifest: Manifest, plan: PartPlan) -> lis
     if not schemas:
         return []
     with _beside(executor, manifest) as (aside, bases):
-        anew = Commit(aside, bases, manifest.program, plan, {}).carry_out({}, Dictionary()).manifest
+        anew = Commit(Present(aside, bases, plan), manifest.program, plan).carry_out({}, Dictionary()).manifest
         views = {name: (schema, plan.homes[name], manifest.log.get(name, ()), anew.log.get(name, ())) for name, schema in schemas.items()}
         parts = executor.partitions
         tasks = [CompareTask(str(executor.path), str(aside.path), part, parts, manifest.version, views) for part in range(parts)]

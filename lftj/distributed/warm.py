@@ -13,9 +13,11 @@ from lftj.distributed.checkpoints import at_once
 from lftj.distributed.entry import write_entry
 from lftj.distributed.manifest import ROWS
 from lftj.distributed.planner import plan_of
+from lftj.distributed.stage import run_stage
 from lftj.distributed.steps import Step
 from lftj.distributed.task import PartTask
-from lftj.distributed.worker import forget, run_stage
+from lftj.distributed.worker import forget
+from lftj.limits import Limits
 from lftj.storage.database import BASE_SUFFIX
 from lftj.storage.delta import Delta
 
@@ -34,5 +36,5 @@ def warm() -> None:
             entry = write_entry(Path(folder) / ROWS, f"{version}", version, schema, delta, (0,), 1, dictionary)
             new = ({"e" + BASE_SUFFIX: [entry]},)
             base = ("" if version == 1 else "1", version - 1)
-            run_stage(PartTask(folder, 0, 1, program, base, 1, f"{version}", version, (Step(0),), new, version == 1))
+            run_stage(PartTask(folder, 0, 1, program, base, 1, Limits(), f"{version}", version, (Step(0),), new, version == 1))
     forget()

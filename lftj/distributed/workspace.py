@@ -4,52 +4,32 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from lftj.declared import ChoiceDomains, function_schema, is_news, relation_schema, view_schema
-from lftj.distributed.cuts import ALL, ONE
 from lftj.distributed.draft import RelationOrName, unsupported
-from lftj.distributed.manifest import Manifest
-from lftj.distributed.plan import PartPlan
-from lftj.distributed.result import DistributedResult, relation_rows
-from lftj.distributed.sending import Executor
+from lftj.distributed.plan_report import plan_report
+from lftj.distributed.result import DistributedResult, all_as_change, relation_rows
+from lftj.distributed.snapshot import DistributedSnapshot
 from lftj.distributed.store import Store
 from lftj.distributed.stream import batch_writer
 from lftj.distributed.transaction import DistributedTransaction
 from lftj.distributed.verify import discrepancies
 from lftj.errors import LftjError
 from lftj.handles import Relation, RuleHandle
+from lftj.limits import Limits
 from lftj.program.normal_form import RelationSchema
 from lftj.result import Result
 from lftj.state import name_of
+from lftj.subscription import Callback, Subscription
 from lftj.syntax.builder import Predicate
-from lftj.types import INT, STR
 from lftj.verify import Discrepancy
 
 if TYPE_CHECKING:
     import pandas  # pyright: ignore[reportMissingTypeStubs]
     import pyspark.sql
-
-_WORDS = {ALL: "whole in every part", ONE: "in the first part"}
-
-
-class DistributedSnapshot:
-    """One version of a distributed workspace; it never changes."""
-
-    def __init__(self, executor: Executor, manifest: Manifest, plan: PartPlan):
-        """For the workspace."""
-        self._executor, self._manifest, self._plan = executor, manifest, plan
-
-    @property
-    def version(self) -> int:
-        """Number of the commit that it shows."""
-        return self._manifest.version
-
-    def __getitem__(self, relation: RelationOrName) -> DistributedResult:
-        """All rows of a relation, base and derived."""
-        schema = self._plan.program.catalog.relation(name_of(relation))
-        return relation_rows(self._executor, self._manifest, self._plan, schema)
 
 
 class DistributedWorkspace:
@@ -142,7 +122,7 @@ class DistributedWorkspace:
 
     def snapshot(self) -> DistributedSnapshot:
         """The committed version of this moment, to read until the path is compacted or opened again."""
-        return DistributedSnapshot(self._store.executor, self._store.manifest, self._store.plan)
+        return DistributedSnapshot(self._store.present)
 
     def __contains__(self, relation: object) -> bool:
         name = relation.name if isinstance(relation, Predicate) else relation
@@ -164,20 +144,26 @@ class DistributedWorkspace:
         program = self._store.program
         return [RuleHandle(source, program.rule(source)) for source in program.sources]
 
+    def subscribe(self, relation: RelationOrName, callback: Callback, snapshot: bool = False) -> Subscription:
+        """Call `callback(changes)` after every commit of this process that changes the relation, as `Workspace.subscribe`.
+
+        What the relation won and lost comes to this process. With `snapshot` all rows come first, so it must be one that fits.
+        """
+        store = self._store
+        with store.writer.held():
+            schema = store.program.catalog.relation(name_of(relation))
+            rows = all_as_change(relation_rows(store.executor, store.manifest, store.plan, schema), schema) if snapshot else None
+            subscription = store.subscriptions.add(schema.name, callback, rows)
+        store.subscriptions.deliver()
+        return subscription
+
     # ── looking inside ────────────────────────────────────────────────────────────────────────────────────────────────
     def plan(self) -> Result:
         """Where relations live and what parts are sent: one row per local relation, with its stage and the rule's relation it stands for.
 
         `how`: `sliced` by a column, `whole in every part`, or `in the first part`; `rows` of the relation in all.
         """
-        store = self._store
-        counts = store.manifest.counts
-        rows = [
-            ("derived", out.stage, out.relation, _how(out.schema, out.cuts[0]), counts.get(out.relation, 0)) for out in store.plan.outputs
-        ]
-        rows += [("sent", f.stage, f.relation, _how(f.schema, f.cut), counts.get(f.relation, 0)) for f in store.plan.feeds]
-        columns = (("what", STR), ("stage", INT), ("relation", STR), ("how", STR), ("rows", INT))
-        return Result.of_rows(columns, sorted(rows, key=lambda row: (row[1], row[0], row[2])), version=self.version, name="plan")
+        return plan_report(self._store.present)
 
     def verify(self) -> list[Discrepancy]:
         """Derive every view anew from the base rows and compare: the views that differ, so `assert not ws.verify()`.
@@ -194,6 +180,14 @@ class DistributedWorkspace:
 
         reports = list(self._store.reports)
         return pandas.DataFrame([vars(report) for report in (reports if last is None else reports[-last:])])
+
+    def limits(self, *, work: int | None = None, seconds: float | None = None, memory: int | None = None) -> AbstractContextManager[None]:
+        """Bound every commit and query of this thread inside a `with` block; reaching a bound raises LimitError, and nothing has happened.
+
+        `work`: kernel steps of all parts; `seconds`: of time, after which what still runs is cancelled; `memory`: bytes of all pages in
+        use in a worker.
+        """
+        return self._store.limits.set(Limits(work, seconds, memory))
 
     # ── the end ───────────────────────────────────────────────────────────────────────────────────────────────────────
     def close(self) -> None:
@@ -231,13 +225,6 @@ class DistributedWorkspace:
 
 
 _NOT_YET = {
-    "subscribe": "look at tx.changes(relation) after the commit",
     "add_aggregate": "write the aggregate with count, sum, min, max, mean or concat",
     "memory": "see ws.profile() and the files below the path",
-    "limits": "set limits in Spark",
-    "explain": "ask a workspace of one process",
 }
-
-
-def _how(schema: RelationSchema, cut: int) -> str:
-    return _WORDS.get(cut) or f"sliced by {schema.columns[cut][0]}"

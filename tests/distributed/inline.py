@@ -23,8 +23,10 @@ class InlineExecutor:
         self._memories: list[Any] = [None] * workers
         self._turn = 0
 
-    def map(self, task: Callable[[Any], Any], payloads: Iterable[Any], places: Sequence[int] | None = None) -> list[Any]:
-        """Every task in the memory of the next worker."""
+    def map(
+        self, task: Callable[[Any], Any], payloads: Iterable[Any], places: Sequence[int] | None = None, *, seconds: float | None = None
+    ) -> list[Any]:
+        """Every task in the memory of the next worker, however long it takes."""
         return [self._run(task, payload) for payload in payloads]
 
     def _run(self, task: Callable[[Any], Any], payload: Any) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import assume, given, settings
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 import lftj
 from tests.distributed.inline import InlineExecutor
 from tests.oracle.pair import Pair
-from tests.strategies.histories import AddRule, Change, History, Step, TakeSnapshot, Transact, histories
+from tests.strategies.histories import AddRule, Change, History, Transact, histories
 from tests.strategies.schemas import BASES
 
 
@@ -32,20 +31,12 @@ def pair_over(history: History, parts: int, workers: int) -> Iterator[tuple[Pair
         yield pair, executor
 
 
-def without_upserts(step: Step) -> Step:
-    """Upserts are not for parts yet."""
-    if isinstance(step, TakeSnapshot):
-        return step
-    plain = (replace(each, verb="insert") if isinstance(each, Change) and each.verb == "upsert" else each for each in step.actions)
-    return replace(step, actions=tuple(plain))
-
-
 @given(histories(), st.sampled_from([1, 2, 3, 7]), st.integers(1, 2))
 @settings(max_examples=settings().max_examples // 2)
 def test_oracle_parts_equal_the_reference(history: History, parts: int, workers: int) -> None:
     with pair_over(history, parts, workers) as (pair, _):
         for step in history.steps:
-            pair.step(without_upserts(step))
+            pair.step(step)
         pair.workspace.close()
 
 
@@ -67,5 +58,5 @@ def test_oracle_lost_workers_and_reopened_paths_change_nothing(history: History,
                     pair.workspace = lftj.connect(executor=executor)
                     pair.handles = pair.workspace.rules
                     pair.snapshots.clear()
-            pair.step(without_upserts(step))
+            pair.step(step)
         pair.workspace.close()

@@ -14,7 +14,7 @@ import lftj
 from lftj.distributed.placement import Placing
 from lftj.distributed.steps import Move
 from tests.distributed.inline import InlineExecutor
-from tests.distributed.test_histories import pair_over, without_upserts
+from tests.distributed.test_histories import pair_over
 from tests.strategies.histories import History, histories
 
 PROGRAMS = {
@@ -174,5 +174,5 @@ def test_oracle_rounds_equal_the_reference(history: History, parts: int) -> None
         patch.setattr(Placing, "_kept", lambda self, stratum: None)
         with pair_over(history, parts, 2) as (model, _):
             for step in history.steps:
-                model.step(without_upserts(step))
+                model.step(step)
             model.workspace.close()

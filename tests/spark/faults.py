@@ -10,15 +10,16 @@ from pathlib import Path
 from typing import Any
 
 import lftj
-from lftj.distributed import manifest, worker
+from lftj.distributed import manifest, stage
 from lftj.distributed.steps import Move
+from lftj.distributed.task import PartTask
 
 
 @dataclass(frozen=True)
 class Faulty:
     """A task of `run_stage` with a fault that happens so many times in all, in any part or one, at any move or one; each leaves a file."""
 
-    task: worker.PartTask
+    task: PartTask
     marker: str
     fault: str
     times: int
@@ -47,8 +48,8 @@ def run(faulty: Faulty) -> Any:
         raise RuntimeError("a fault")
     if due and faulty.fault == "kill in the middle":
         # Killed while it writes: a file is there under another name, and half of it.
-        worker.write_entry = _killed  # type: ignore[attr-defined]
-    done = worker.run_stage(faulty.task)
+        stage.write_entry = _killed  # type: ignore[attr-defined]
+    done = stage.run_stage(faulty.task)
     if due and faulty.fault == "kill in the middle":
         os.kill(os.getpid(), signal.SIGKILL)  # this part had nothing to write
     if due and faulty.fault == "exit after":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -40,3 +41,8 @@ def count_rows(batches: Iterator[pa.RecordBatch], factor: int) -> int:
 def squares(numbers: range) -> Iterator[pa.RecordBatch]:
     """For `frame`."""
     yield pa.RecordBatch.from_pydict({"n": list(numbers), "square": [number * number for number in numbers]})
+
+
+def sleep(seconds: float) -> None:
+    """Do nothing for a while."""
+    time.sleep(seconds)

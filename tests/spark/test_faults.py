@@ -33,7 +33,7 @@ def arm(
     """From now on tasks of the workspace meet a fault, this many times in all."""
     executor: Any = workspace._store.executor
     plain = type(executor).map
-    executor.map = lambda task, payloads, places=None: plain(
+    executor.map = lambda task, payloads, places=None, *, seconds=None: plain(
         executor, faults.run, [faults.Faulty(payload, str(marker), fault, times, part, move) for payload in payloads], places
     )
 

@@ -30,7 +30,13 @@ def check(staging: Staging, start: set, wanted: set) -> None:
     net = staging.net()
     assert rows(net.inserts) == sorted(wanted - start)
     assert rows(net.erases) == sorted(start - wanted)
-    assert rows(staging.rows()) == sorted(wanted)
+    assert rows(staging.where({})) == sorted(wanted)
+    for order in [(0, 1), (1, 0)]:
+        staging.committed.tree(order)
+        for codes in ({0: 1}, {1: 2}, {0: 1, 1: 2}):
+            assert rows(staging.where(codes)) == sorted(
+                each for each in wanted if all(each[place] == code for place, code in codes.items())
+            )
 
 
 @given(st.sets(row), st.lists(operation, max_size=8), st.data())

@@ -1,0 +1,62 @@
+"""How much a commit or a query over parts may take: tasks are told what is left, and a job that goes on for too long is cancelled."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import isinf
+from typing import Any
+
+from lftj.distributed.failure import checked, guarded
+from lftj.distributed.sending import Executor
+from lftj.errors import LimitError
+from lftj.limits import Limits
+
+GRACE = 1.0
+"""Seconds that tasks are given to see for themselves that their time is over."""
+
+
+@dataclass
+class Bounds:
+    """The limits of one commit or query, from now on. `work`: kernel steps of all parts so far."""
+
+    limits: Limits = field(default_factory=Limits)
+    work: int = 0
+
+    def __post_init__(self) -> None:
+        self.deadline = self.limits.deadline
+
+    def left(self) -> Limits:
+        """For a task that begins now. Raises LimitError (E330, E331) when nothing is left."""
+        limits = self.limits
+        if limits.work is not None and self.work > limits.work:
+            raise self._worked()
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise _late()
+        seconds = None if self.deadline is None else self.deadline - time.monotonic()
+        return Limits(None if limits.work is None else limits.work - self.work, seconds, limits.memory)
+
+    def run(self, executor: Executor, task: Callable[[Any], Any], payloads: Sequence[Any]) -> list[Any]:
+        """A job of tasks that have a `part`, and what they give. Raises what users did wrong, LimitError (E330 to E332) when a limit was
+        reached, DistributedError (E401) when the job failed."""
+        seconds = None if self.deadline is None or isinf(self.deadline) else max(0.0, self.deadline - time.monotonic()) + GRACE
+        places = [payload.part for payload in payloads]
+        try:
+            return checked(guarded(lambda: list(executor.map(task, payloads, places, seconds=seconds))))
+        except TimeoutError:
+            raise _late() from None
+        except LimitError as error:
+            raise self._worked() if error.code == "E330" else error from None
+
+    def spent(self, steps: int) -> None:
+        """Count work that was done. Raises LimitError as `left`."""
+        self.work += steps
+        self.left()
+
+    def _worked(self) -> LimitError:
+        return LimitError(f"the work limit of {self.limits.work:,} steps was reached", hint="raise `work` in ws.limits(…)")
+
+
+def _late() -> LimitError:
+    return LimitError("the time limit was reached", code="E331", hint="raise `seconds` in ws.limits(…)")

@@ -1,0 +1,104 @@
+"""The driver's side of `settle`: what a transaction asks of a relation goes to the parts that hold the rows, and what it comes to stays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+import numpy as np
+
+from lftj.dictionary import Dictionary
+from lftj.distributed.bounds import Bounds
+from lftj.distributed.cuts import ONE, readers, slots
+from lftj.distributed.entry import Entry
+from lftj.distributed.leads import home_columns
+from lftj.distributed.manifest import ROWS
+from lftj.distributed.present import Present
+from lftj.distributed.sending import CHANGE, Dependent, Sending, Sent, Staged
+from lftj.distributed.settle import Settled, SettleTask, settle
+from lftj.program.normal_form import RelationSchema
+from lftj.types import encode_scalar
+
+Where = Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Settling:
+    """What is asked of one relation in one transaction on a version; `dictionary` codes the rows that pass through this process."""
+
+    present: Present
+    schema: RelationSchema
+    dictionary: Dictionary
+    bounds: Bounds
+
+    def settled(self, steps: Sequence[Staged], where: Where | None = None) -> tuple[list[Entry], int]:
+        """The net change of these steps, and of deleting then what has the values `where`, as entries; and how many rows had them.
+
+        One job, of the parts that have to do with it. Raises what steps raise that refuse rows; files that were made for it are gone then.
+        """
+        version = self.present.manifest.version + 1
+        stem = f"{version}-{uuid4().hex[:16]}"
+        operations = list[tuple[str, Entry]]()
+        try:
+            for number, step in enumerate(steps):
+                operation = step.operation if isinstance(step, Dependent) else CHANGE
+                sending = Sending(self.present.executor, self.schema, self.cuts[:1], f"{stem}-in{number}", version)
+                operations += [(operation, entry) for entry in sending.sent(step, self.dictionary)]
+            found = self._asked(operations, where, f"{stem}-settled", version)
+        except BaseException:
+            for file in (self.present.executor.path / ROWS).glob(f"{stem}-*"):  # other parts may have written theirs
+                file.unlink(missing_ok=True)
+            raise
+        finally:
+            before = {entry for step in steps if isinstance(step, Sent) for entry in step.entries}
+            remove_files(self.present.executor.path, (entry for _, entry in operations if entry not in before))
+        return [done.entry for done in found if done.entry is not None], sum(done.found for done in found)
+
+    @property
+    def cuts(self) -> tuple[int, ...]:
+        """The cuts in which base rows are read, the one by which they lie first."""
+        plan = self.present.plan
+        if self.schema.name in plan.homes:
+            return plan.cuts(self.schema.name)
+        return tuple(home_columns(self.schema)[:1]) or (ONE,)
+
+    def _asked(self, operations: list[tuple[str, Entry]], where: Where | None, stem: str, version: int) -> list[Settled]:
+        """Each part that has to do with it does its share."""
+        executor, home = self.present.executor, self.cuts[0]
+        of: dict[int, list[tuple[str, Entry]]] = {part: [] for part in (() if where is None else self._holding(where))}
+        for operation, entry in operations:
+            for part in readers(home, entry.holding(home), executor.partitions):
+                of.setdefault(part, []).append((operation, entry))
+        limits = self.bounds.left()
+        tasks = [
+            SettleTask(
+                **self.present.on(part, limits),
+                schema=self.schema,
+                home=home,
+                cuts=self.cuts,
+                stem=stem,
+                version=version,
+                operations=tuple(of[part]),
+                where=where,
+            )
+            for part in sorted(of)
+        ]
+        return self.bounds.run(executor, settle, tasks)
+
+    def _holding(self, where: Where) -> set[int]:
+        """The parts that may hold rows with these values."""
+        home, parts = self.cuts[0], self.present.executor.partitions
+        name, type = self.schema.columns[home] if home >= 0 else ("", None)
+        if type is None or name not in where:
+            return readers(home, None, parts)
+        code = encode_scalar(type, where[name], self.dictionary)
+        return {int(slots(np.array([code], np.int64), type, self.dictionary, parts)[0])}
+
+
+def remove_files(path: Path, entries: Iterable[Entry]) -> None:
+    """Remove the files of entries that nothing names."""
+    for entry in entries:
+        for piece in entry.pieces:
+            (path / ROWS / piece.file).unlink(missing_ok=True)

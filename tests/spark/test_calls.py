@@ -1,0 +1,47 @@
+"""What a workspace on real Spark is asked beside commits: rows that are replaced and deleted where they are, limits, subscribers."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lftj
+from tests.spark.graph import open_path
+from tests.spark.tasks import sleep
+
+
+def test_rows_are_replaced_and_deleted_where_they_are(spark: Any, tmp_path: Path) -> None:
+    with open_path(spark, tmp_path) as workspace:
+        workspace.relation("acct", {"id": int, "owner": str, "balance": float}, key="id")
+        workspace.add_rules(".decl held(o: symbol, n: number, b: float) held(o, count(), sum(b)) :- acct(_, o, b).")
+        workspace.load("acct", [(i, f"o{i % 3}", 0.5) for i in range(30)])
+        heard: list[Any] = []
+        with workspace.subscribe("held", lambda changes: heard.append(sorted(changes.fetchall()))), workspace.transaction() as tx:
+            tx.upsert("acct", spark.createDataFrame([(1, "you", 2.0), (100, "you", 1.0)], "id long, owner string, balance double"))
+            assert tx.delete_where("acct", owner="o2") == 10
+            assert tx.delete_where("acct", id=100) == 1
+            tx.upsert("acct", [(2, "new", 0.25)])
+            with pytest.raises(lftj.MissingRowError, match=r"\(3, 'o0', 0.5\) is already there"):
+                tx.insert("acct", [(3, "o0", 0.5)], existing="error")
+        held = {("o0", 10, 5.0), ("o1", 9, 4.5), ("you", 1, 2.0), ("new", 1, 0.25)}
+        assert set(workspace["held"].fetchall()) == held
+        assert {row[:3] for row in heard[0] if row[3] > 0} == held - {("o0", 10, 5.0)}
+        assert workspace.verify() == []
+
+
+def test_what_goes_on_for_too_long_is_cancelled(spark: Any, tmp_path: Path) -> None:
+    with open_path(spark, tmp_path) as workspace:
+        workspace.relation("e", {"x": int, "y": int})
+        workspace.load("e", [(x, y) for x in range(60) for y in range(60)])
+        version = workspace.version
+        with workspace.limits(seconds=0.5), pytest.raises(lftj.LimitError) as caught:
+            workspace.add_rules(".decl p(n: number) p(count()) :- e(a, b), e(b, c), e(c, d), e(d, f), e(f, a).")
+        assert (caught.value.code, workspace.version) == ("E331", version)
+        started = time.monotonic()
+        with pytest.raises(TimeoutError):
+            workspace._store.executor.map(sleep, [20.0], seconds=0.5)
+        assert time.monotonic() - started < 15
+        assert workspace.load("e", [(60, 0), (0, 0)]) == 1
