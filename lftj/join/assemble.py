@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -31,6 +32,7 @@ class Assembly:
         self._probe_trees: list[Tree] = [relations[probe.relation].tree(probe.order) for probe in plan.probes]
         self._code = ExpressionCode(plan, dictionary)
         self._parts = self._number_parts()
+        self._part_number = {part: number for number, part in enumerate(chain.from_iterable(self._parts))}
         self._channels = number_channels(plan, self._parts, logged)
         self.channels: list[Channel] = [channel for channels in self._channels for channel in channels]
         self._number = {(channel.kind, channel.atom, channel.column): i for i, channel in enumerate(self.channels)}
@@ -45,7 +47,8 @@ class Assembly:
             for column, level in enumerate(atom.levels):
                 levels[level].append((number, column))
         for level, parts in enumerate(levels):
-            parts.sort(key=lambda part, level=level: not self._invariant(part, level))
+            if len(parts) > 1:
+                parts.sort(key=lambda part, level=level: not self._invariant(part, level))
         return levels
 
     def _invariant(self, part: tuple[int, int], level: int) -> bool:
@@ -54,7 +57,7 @@ class Assembly:
 
     def parts_of(self, atom: int) -> list[int]:
         """The numbers of an atom's parts."""
-        return [i for i, (owner, _) in enumerate(part for parts in self._parts for part in parts) if owner == atom]
+        return [number for (owner, _), number in self._part_number.items() if owner == atom]
 
     def constants_of(self, atom: int) -> tuple[int, ...]:
         """The codes of the constants that an atom's key order begins with."""
@@ -68,13 +71,12 @@ class Assembly:
 
     # ── the plan's words ──────────────────────────────────────────────────────────────────────────────────────────────
     def _assemble(self) -> np.ndarray:
-        plan = self.plan
-        number = {part: i for i, part in enumerate(part for parts in self._parts for part in parts)}
+        plan, number = self.plan, self._part_number
         levels, filters = self._level_records()
         parts: list[int] = []
         for atom, column in number:
             tree = self.trees[atom]
-            parts += [tree.root, tree.height, column, number.get((atom, column + 1), -1), self._number.get(("atom", atom, column), -1)]
+            parts += (tree.root, tree.height, column, number.get((atom, column + 1), -1), self._number.get(("atom", atom, column), -1))
         probes, arguments = self._probe_records()
         channels = [word for channel in self.channels for word in (channel.mode, channel.level)]
         tables = [levels, parts, filters, probes, arguments, list(plan.outputs), channels, self._code.words]
@@ -90,14 +92,16 @@ class Assembly:
         for place, table in zip(range(at.LEVEL_TABLE, at.CODE_TABLE + 1), tables, strict=True):
             header[place] = start
             start += len(table)
-        return np.array([*header, *(word for table in tables for word in table)], np.int64)
+        return np.array(header + list(chain.from_iterable(tables)), np.int64)
 
     def _may_fail_below(self) -> bool:
         """Whether what a short circuit would cut off has arithmetic that may fail: that must not depend on which proof comes first."""
-        below = self.plan.levels[self.plan.emit_level :]
-        return any(may_fail(side) for level in below for condition in level.filters for side in (condition.left, condition.right)) or any(
-            level.value is not None and may_fail(level.value) for level in below
-        )
+        for level in self.plan.levels[self.plan.emit_level :]:
+            if level.value is not None and may_fail(level.value):
+                return True
+            if any(may_fail(condition.left) or may_fail(condition.right) for condition in level.filters):
+                return True
+        return False
 
     def _level_records(self) -> tuple[list[int], list[int]]:
         records: list[int] = []
@@ -117,8 +121,10 @@ class Assembly:
             filter_last = len(filters) // at.FILTER_RECORD
             channel_last = channel + len(self._channels[number])
             fast = int(value < 0 and filter_first == filter_last and len(parts) > 0 and channel == channel_last)
-            invariant = sum(self._invariant(part, number) for part in parts)
-            leader = first + next((i for i, part in enumerate(parts) if ("atom", *part) not in self._number), 0)
+            invariant = len([part for part in parts if self._invariant(part, number)])
+            leader = first
+            if self._number:
+                leader += next((i for i, part in enumerate(parts) if ("atom", *part) not in self._number), 0)
             records += [
                 first,
                 first + len(parts),

@@ -13,7 +13,7 @@ from lftj.join.order import NEW_ORDER, Choice, OrderSearch
 from lftj.join.statistics import Statistics
 from lftj.join.upkeep import Upkeep
 from lftj.join.variable_orders import variables_of
-from lftj.program.normal_form import Expression, Filter, NegatedAtom, NormalRule, Ref, Value
+from lftj.program.normal_form import Expression, Filter, NegatedAtom, NormalRule, PositiveAtom, Ref, Value
 from lftj.storage.relation import Order, RelationVersion
 from lftj.types import INT
 
@@ -124,15 +124,15 @@ def lay_out(
 ) -> RulePlan:
     """The plan for a variable order that is chosen already."""
     levels, place = _levels(rule, choice.order)
-    atoms = tuple(_plan_atom(rule, number, levels, place) for number in range(len(rule.atoms)))
+    atoms = tuple([_plan_atom(atom, levels, place) for atom in rule.atoms])
     _place_computed(rule, levels, place)
     probes = tuple(_plan_probe(atom, relations[atom.relation]) for atom in rule.negated)
     for number, atom in enumerate(rule.negated):
         levels[_last(place, (a for a in atom.args if a is not None))].probes.append(number)
     for condition in rule.filters:
         levels[_last(place, (condition.left, condition.right))].filters.append(condition)
-    emit_level = max((place[v] + 1 for v in needed), default=0)
-    return RulePlan(rule, choice, tuple(levels), atoms, probes, emit_level, tuple(place[v] for v in needed), count)
+    outputs = tuple([place[v] for v in needed])
+    return RulePlan(rule, choice, tuple(levels), atoms, probes, max(outputs, default=-1) + 1, outputs, count)
 
 
 def _forced(rule: NormalRule, names: tuple[str, ...]) -> Choice:
@@ -175,19 +175,29 @@ def _levels(rule: NormalRule, order: Order) -> tuple[list[Level], dict[int, int]
     """The levels and the level of each variable: constants, then the variables, each followed by its repeated occurrences."""
     levels = [Level(f"={value.value}", None, value) for value in _constants(rule)]
     place: dict[int, int] = {}
+    again = _repetitions(rule)
     for variable in order:
         place[variable] = len(levels)
         name = rule.variables[variable].name
         levels.append(Level(name, variable))
-        again = max((sum(a == Ref(variable) for a in atom.args) for atom in rule.atoms), default=0)
-        levels += [Level(f"={name}", None, Ref(variable)) for _ in range(again - 1)]
+        levels += [Level(f"={name}", None, Ref(variable)) for _ in range(again.get(variable, 0))]
     if not levels:
         levels.append(Level("=true", None, _ZERO))
     return levels, place
 
 
-def _plan_atom(rule: NormalRule, number: int, levels: list[Level], place: Mapping[int, int]) -> PlannedAtom:
-    atom = rule.atoms[number]
+def _repetitions(rule: NormalRule) -> dict[int, int]:
+    """How often variables occur again in the atom that has them most often, where any does."""
+    again: dict[int, int] = {}
+    for atom in rule.atoms:
+        variables = [argument.variable for argument in atom.args if isinstance(argument, Ref)]
+        if len(variables) > 1 and len(set(variables)) < len(variables):
+            for variable in variables:
+                again[variable] = max(again.get(variable, 0), variables.count(variable) - 1)
+    return again
+
+
+def _plan_atom(atom: PositiveAtom, levels: list[Level], place: Mapping[int, int]) -> PlannedAtom:
     at: list[tuple[int, int]] = []
     seen: dict[int, int] = {}
     for column, argument in enumerate(atom.args or (_ZERO,)):
@@ -199,7 +209,7 @@ def _plan_atom(rule: NormalRule, number: int, levels: list[Level], place: Mappin
             taken = {level for level, _ in at}
             at.append((next(i for i, level in enumerate(levels) if i not in taken and _same(level.value, argument)), column))
     at.sort()
-    return PlannedAtom(atom.relation, tuple(column for _, column in at), tuple(level for level, _ in at))
+    return PlannedAtom(atom.relation, tuple([column for _, column in at]), tuple([level for level, _ in at]))
 
 
 def _same(left: Expression | None, right: Expression) -> bool:

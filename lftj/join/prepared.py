@@ -48,12 +48,13 @@ class PreparedPlan:
         self._room = self._fresh[at.CAPACITY] = min(room, OUTPUT_WORDS // self._columns)
         self._log.attach(self._fresh)
         self._state = self._fresh.copy()
-        self._parts = [
-            [int(self._words[at.PART_TABLE]) + part * at.PART_RECORD for part in assembly.parts_of(atom)] for atom in range(len(plan.atoms))
-        ]
-        self._probes = [int(self._words[at.PROBE_TABLE]) + probe * at.PROBE_RECORD for probe in range(len(plan.probes))]
+        parts = [assembly.parts_of(atom) for atom in range(len(plan.atoms))]
+        first = int(self._words[at.PART_TABLE])
+        self._parts = [[first + part * at.PART_RECORD for part in its] for its in parts]
+        first = int(self._words[at.PROBE_TABLE])
+        self._probes = [first + probe * at.PROBE_RECORD for probe in range(len(plan.probes))]
         # where the state has the range of each atom's first column, and how many parts the plan has
-        self._ranges = [at.STATE_HEADER + at.PART_STATE * assembly.parts_of(atom)[0] for atom in range(len(plan.atoms))]
+        self._ranges = [at.STATE_HEADER + at.PART_STATE * its[0] for its in parts]
         self._part_count = int(self._words[at.PARTS])
         self._addresses = [address(array) for array in (self._words, self._state, self._log_words)]
         self._memory = address(context.arena.memory)

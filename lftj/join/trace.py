@@ -32,6 +32,8 @@ class Logged:
 
 
 NOTHING = Logged()
+_NO_RECORDS = np.zeros((at.LOG_CONTEXT, 0), np.int64)
+_NO_ROOM = np.zeros(1, np.int64)  # where no channel is, nothing is written
 
 
 class Channel(NamedTuple):
@@ -66,13 +68,13 @@ class LogBuffer:
     """Room for the records of one run at a time."""
 
     def __init__(self, levels: int, channels: int, records: int):
-        room = max(records, at.LOG_RESERVE * (channels + 1)) if channels else 0
-        self.columns = np.zeros((at.LOG_CONTEXT + levels, room), np.int64)
+        room = max(records, at.LOG_RESERVE * (channels + 1))
+        self.columns = np.zeros((at.LOG_CONTEXT + levels, room), np.int64) if channels else _NO_RECORDS
 
     @property
     def words(self) -> np.ndarray:
         """The buffer as the kernel takes it."""
-        return self.columns.reshape(-1) if self.columns.size else np.zeros(1, np.int64)
+        return self.columns.reshape(-1) if self.columns.size else _NO_ROOM
 
     def attach(self, state: np.ndarray) -> None:
         """Let a fresh state log into this buffer."""
