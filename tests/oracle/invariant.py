@@ -43,6 +43,9 @@ class _Checker:
         self.domain = sorted(values | {value + 1 for value in values} | {-1, 0})[:40]
 
     def failures(self) -> list[str]:
+        ground = [position for position in self.shape.positions if not self._takes_part(position)]
+        if any(position.key not in self.trace.indices and not self._has(position, ()) for position in ground):
+            return []  # no context is live, and any change of that atom is looked at as a whole
         return list(self._level(0, ()))
 
     def _level(self, level: int, bound: tuple[int, ...]) -> Iterator[str]:

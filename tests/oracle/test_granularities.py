@@ -53,3 +53,19 @@ def test_oracle_random_granularities(history: History, seed: int, first_proof: b
 @settings(max_examples=max(2, settings().max_examples // 8))
 def test_oracle_each_granularity(kind: Granularity, first_proof: bool, history: History):
     run(history, TraceOverride(lambda position: kind, first_proof))
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_a_negated_atom_without_variables_ends_every_search(kind: Granularity):
+    workspace = lftj.connect()
+    workspace._engine.trace_override = TraceOverride(lambda position: kind, False)
+    workspace.add_rules(".decl label(x: number, s: number) .decl rate(x: number, y: number) .decl v(z: number)")
+    workspace.load("rate", [(1, 2), (3, 2), (3, 4)])
+    workspace.load("label", [(1, 7), (2, 8)])
+    workspace.add_rules("v(z) :- label(x, s), !rate(_, 2), label(z, t).")
+    for erased, rows in (((1, 2), 0), ((3, 4), 0), ((3, 2), 2)):
+        assert uncovered(workspace) == []
+        with workspace.transaction() as tx:
+            tx.delete("rate", [erased])
+        assert len(workspace["v"]) == rows
+    assert uncovered(workspace) == []
