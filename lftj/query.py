@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from lftj.errors import ParseError
 from lftj.maintain.refresh import refresh
 from lftj.program.check import check
-from lftj.program.normal_form import RelationSchema, RuleVariable, StratifiedProgram
+from lftj.program.normal_form import RelationSchema, RuleVariable, StratifiedProgram, Stratum
 from lftj.program.program import Program
 from lftj.program.scope import direct_names
 from lftj.program.stratification import Stratification
@@ -39,16 +39,14 @@ def answer(engine: Engine, state: State, question: object) -> Result:
     Raises what a rule with this body would raise: ProgramErrors with places in the text, LimitError, ValueRangeError …
     """
     body = question_body(question)
-    program, schema = _asked(state.program, body)
+    program, schema, own = asked(state.program, body)
     stratified = program.stratified
-    rules = program.sources[program.next_source - 1].normal.rules
-    own = stratified.order.strata_of(rule.relation for rule in rules)
     fresh = {schema.name: schema} | {name: stratified.relations[name] for stratum in own for name in stratum.relations}
     context = engine.context(state.aggregates)
     context.keep = False
     database = state.database.replace({name: RelationVersion.empty(schema, engine.arena) for name, schema in fresh.items()})
-    asked = StratifiedProgram(stratified.relations, Stratification.of(own))
-    database = refresh(asked, database, database, {}, {}, context, changed_rules=frozenset(fresh)).database
+    alone = StratifiedProgram(stratified.relations, Stratification.of(own))
+    database = refresh(alone, database, database, {}, {}, context, changed_rules=frozenset(fresh)).database
     rows = database[schema.name]
     return Result(schema.columns, rows.columns, rows.count, engine.dictionary, version=state.version, name="answers")
 
@@ -74,14 +72,16 @@ def _parsed(text: str) -> tree.Body:
     return clauses[0].body
 
 
-def _asked(program: Program, body: tree.Body) -> tuple[Program, RelationSchema]:
-    """The program with the question as a rule, and the schema of its answers."""
+def asked(program: Program, body: tree.Body) -> tuple[Program, RelationSchema, list[Stratum]]:
+    """The program with the question as a rule, the schema of its answers, and the strata that it needs beside those of the program."""
     names = tuple(direct_names(body.literals))
     types = {variable.name: variable.type for variable in _variables(program, body)}
     schema = RelationSchema(NAME, tuple((name, types[name]) for name in names))
     head = tree.Atom(NAME, tuple(tree.Variable(name) for name in names), span=body.span)
     program = replace(program, catalog=program.catalog.declare(schema))
-    return program.add(tree.ParsedProgram((tree.Rule((head,), body, span=body.span),)))[0], schema
+    program = program.add(tree.ParsedProgram((tree.Rule((head,), body, span=body.span),)))[0]
+    rules = program.sources[program.next_source - 1].normal.rules
+    return program, schema, program.order.strata_of(rule.relation for rule in rules)
 
 
 def _variables(program: Program, body: tree.Body) -> tuple[RuleVariable, ...]:

@@ -16,8 +16,10 @@ from lftj.types import Type
 
 ALL = -1
 ONE = -2
+HERE = -3
+"""Answers of a question lie where they were found, which no other part asks for."""
 
-_WORDS = {ALL: "all", ONE: "one"}
+_WORDS = {ALL: "all", ONE: "one", HERE: "here"}
 _MIX = tuple(np.uint64(number) for number in (0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 _SHIFTS = tuple(np.uint64(number) for number in (30, 27, 31))
 

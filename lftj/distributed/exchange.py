@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from lftj.distributed.cuts import ALL, ONE
-from lftj.distributed.leads import Placement, home_columns, leading, rules_of
+from lftj.distributed.leads import Lead, Placement, home_columns, leading, rules_of
 from lftj.program.monotone import Lattice, lattices
 from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, StratifiedProgram, Stratum
 
@@ -47,13 +47,13 @@ def exchanged(stratum: Stratum, program: StratifiedProgram, reading: Reading) ->
     return search.cost + _ROUNDS, placed
 
 
-def own_cut(atom: PositiveAtom, lead: int | None, cuts: Sequence[int]) -> int:
+def own_cut(atom: PositiveAtom, lead: Lead, cuts: Sequence[int]) -> int:
     """The cut in which an atom of the stratum's own is read: one of `cuts` by a column with the leading variable, else ALL."""
     return next((cut for cut in cuts if cut >= 0 and atom.args[cut] == _ref(lead)), ALL)
 
 
-def _ref(lead: int | None) -> Ref | None:
-    return None if lead is None else Ref(lead)
+def _ref(lead: Lead) -> Ref | None:
+    return Ref(lead) if isinstance(lead, int) else None
 
 
 class _Search:

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lftj.distributed.cuts import ALL, ONE
-from lftj.program.normal_form import FunctorRule, NegatedAtom, NormalRule, PositiveAtom, Ref, RelationSchema, Stratum
+from lftj.program.normal_form import FunctorRule, NegatedAtom, NormalRule, PositiveAtom, Ref, RelationSchema, Stratum, Value
 
 Rule = NormalRule | FunctorRule
+Lead = int | Value | None
+"""By what a rule is cut: a variable; in questions also a constant, which only one part can have; or by nothing."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,7 @@ class Placement:
     """
 
     home: int
-    leads: tuple[int | None, ...]
+    leads: tuple[Lead, ...]
     shares: bool = False
     cuts: tuple[int, ...] = ()
 
@@ -42,9 +44,10 @@ def home_columns(schema: RelationSchema) -> list[int]:
     return sorted(columns.intersection(*schema.choice))
 
 
-def cut_of(atom: PositiveAtom | NegatedAtom, lead: int | None, home: int | None) -> int:
+def cut_of(atom: PositiveAtom | NegatedAtom, lead: Lead, home: int | None) -> int:
     """The cut in which an atom is read: by a column that holds the leading variable, best the one by which its relation lies."""
-    columns = [column for column, argument in enumerate(atom.args) if lead is not None and argument == Ref(lead)]
+    term = Ref(lead) if isinstance(lead, int) else lead
+    columns = [column for column, argument in enumerate(atom.args) if term is not None and argument == term]
     return home if home in columns and home is not None else columns[0] if columns else ALL
 
 

@@ -11,15 +11,16 @@ The choice weighs what has to be read whole, then what has to travel. Independen
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from math import prod
+from operator import itemgetter
 
 from lftj.distributed.cuts import ALL, ONE
 from lftj.distributed.exchange import exchanged
 from lftj.distributed.leads import Placement, Rule, alone, cut_of, home_columns, lead_at, leading, rules_of
 from lftj.distributed.partials import decomposable
-from lftj.program.normal_form import FunctorRule, NormalRule, Ref, RelationSchema, StratifiedProgram, Stratum
+from lftj.program.normal_form import FunctorRule, NormalRule, Ref, RelationSchema, StratifiedProgram, Stratum, Value
 
 SHARED_ROWS = 20_000_000
 """Relations of more rows are read whole only where there is no other way."""
@@ -30,13 +31,22 @@ _ONCE_ONLY = 1_000_000
 
 
 class Placing:
-    """Places the derived relations of a program, stratum by stratum. `sizes`: rows of base relations, where known."""
+    """Places the derived relations of a program, stratum by stratum. `sizes`: rows of base relations, where known.
 
-    def __init__(self, program: StratifiedProgram, sizes: Mapping[str, int]):
-        self.found: dict[str, Placement] = {}
+    `known`: what is placed already, where only `own` strata are to be.
+    """
+
+    def __init__(
+        self,
+        program: StratifiedProgram,
+        sizes: Mapping[str, int],
+        known: Mapping[str, Placement] | None = None,
+        own: Sequence[Stratum] | None = None,
+    ):
+        self.found: dict[str, Placement] = dict(known or {})
         self._program = program
         self._sizes = sizes
-        for stratum in program.strata:
+        for stratum in program.strata if own is None else own:
             self._stratum(stratum)
 
     def _stratum(self, stratum: Stratum) -> None:
@@ -55,8 +65,21 @@ class Placing:
                 options.append((cost, number, Placement(column, tuple(lead_at(rule, column) for rule in rules))))
         if (shares := self._shares(schema, rules)) is not None:
             options.append(shares)
+        options += self._others(schema, rules)
         # Placements do not compare, but no two options have one number.
         return min(options)[2] if options else alone(rules)
+
+    def _others(self, schema: RelationSchema, rules: list[Rule]) -> Iterable[tuple[int, int, Placement]]:
+        """Further options."""
+        return ()
+
+    def _leads(self, rule: NormalRule) -> Iterator[int | Value]:
+        """What a rule may be cut by."""
+        return leading(rule)
+
+    def _reading(self, relation: str, cut: int) -> int:
+        """The cost of having a relation in a cut."""
+        return 0 if cut != ALL else _HUGE if self._sizes.get(relation, 0) > SHARED_ROWS else _WHOLE
 
     def _shares(self, schema: RelationSchema, rules: list[Rule]) -> tuple[int, int, Placement] | None:
         """Parts derive shares, each rule cut by the variable that is cheapest for it."""
@@ -67,7 +90,7 @@ class Placing:
             return None
         cost, leads = 0, []
         for rule in normal:
-            least, lead = min(((self._cost(rule, v, {}), v) for v in leading(rule)), default=(0, None))
+            least, lead = min(((self._cost(rule, v, {}), v) for v in self._leads(rule)), default=(0, None), key=itemgetter(0))
             cost += least
             leads.append(lead)
         return cost + _SHARES, schema.arity, Placement(self._merge_home(schema, normal), tuple(leads), shares=True)
@@ -85,13 +108,12 @@ class Placing:
         lead = lead_at(rule, column)
         return _ONCE_ONLY if lead is None else self._cost(rule, lead, homes)
 
-    def _cost(self, rule: NormalRule, lead: int, homes: Mapping[str, int]) -> int:
+    def _cost(self, rule: NormalRule, lead: int | Value, homes: Mapping[str, int]) -> int:
         read = {}
         for atom in (*rule.atoms, *rule.negated):
             home = self._home(atom.relation, homes)
             cut = cut_of(atom, lead, home)
-            whole = 0 if cut != ALL else _HUGE if self._sizes.get(atom.relation, 0) > SHARED_ROWS else _WHOLE
-            read[atom.relation, cut] = whole + (_TRAVEL if home is not None and cut != home else 0)
+            read[atom.relation, cut] = self._reading(atom.relation, cut) + (_TRAVEL if home is not None and cut != home else 0)
         return sum(read.values())
 
     def _home(self, relation: str, homes: Mapping[str, int]) -> int | None:

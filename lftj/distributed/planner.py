@@ -11,7 +11,7 @@ from typing import Any
 
 from lftj.distributed.cuts import ALL, ONE, local_name
 from lftj.distributed.exchange import own_cut
-from lftj.distributed.leads import Rule, cut_of, home_columns, rules_of
+from lftj.distributed.leads import Lead, Placement, Rule, cut_of, home_columns, rules_of
 from lftj.distributed.partials import share_column, split_aggregate, split_projection
 from lftj.distributed.placement import Placing
 from lftj.distributed.plan import NEWS_SUFFIX, SHARE_SUFFIX, Feed, Output, PartPlan, Rounds, Stage
@@ -25,14 +25,16 @@ from lftj.storage.database import base_name
 def plan_of(description: Mapping[str, Any]) -> PartPlan:
     """The plan of a described program. About a millisecond a rule."""
     program, views = restored(description)
-    return _Planner(program, views, description.get("sizes", {})).plan()
+    placing = Placing(program.stratified, description.get("sizes", {}))
+    return Planner(program, views, placing.found).plan()
 
 
-class _Planner:
-    def __init__(self, program: Program, views: frozenset[str], sizes: Mapping[str, int]):
-        self.program, self.views = program, views
+class Planner:
+    """Plans strata one after the other, which are placed. `held`: local relations that are there, whatever they come from."""
+
+    def __init__(self, program: Program, views: frozenset[str], placements: Mapping[str, Placement], held: frozenset[str] = frozenset()):
+        self.program, self.views, self.placements, self.held = program, views, placements, held
         self.stratified = program.stratified
-        self.placements = Placing(self.stratified, sizes).found
         self.local: dict[str, RelationSchema] = {}
         self.read_cuts: dict[str, dict[int, None]] = {}
         self.ready: dict[str, int] = {}
@@ -43,17 +45,20 @@ class _Planner:
         self.made: list[tuple[str, RelationSchema, int, bool]] = []
 
     def plan(self) -> PartPlan:
+        """Of the whole program."""
         for stratum in self.stratified.strata:
             self._stratum(stratum)
         homes = {name: self._home(name) for name in self.program.catalog.relations}
         for name, home in homes.items():
             self._base(name, home)
         outputs = tuple(self._output(*made) for made in self.made if self._told(made[1].name))
-        stages = tuple(
+        return PartPlan(self.program, self.views, self.local, tuple(self.feeds.values()), self._stages(), outputs, homes, self.placements)
+
+    def _stages(self) -> tuple[Stage, ...]:
+        return tuple(
             Stage(tuple(s for s, _ in each), tuple(alone for _, alone in each), self.rounds.get(number))
             for number, each in enumerate(self.strata or [[]])
         )
-        return PartPlan(self.program, self.views, self.local, tuple(self.feeds.values()), stages, outputs, homes, self.placements)
 
     # ── strata ────────────────────────────────────────────────────────────────────────────────────────────────────────
     def _stratum(self, stratum: Stratum) -> None:
@@ -127,7 +132,7 @@ class _Planner:
             self.made_at[name] = stage
             self.made.append((rounds.local(name)[0], schema, stage, False))
 
-    def _exchanging(self, rule: NormalRule, lead: int | None, cuts: Mapping[str, tuple[int, ...]]) -> NormalRule:
+    def _exchanging(self, rule: NormalRule, lead: Lead, cuts: Mapping[str, tuple[int, ...]]) -> NormalRule:
         """A rule of a stratum in rounds, over local names."""
         names: list[str] = []
         for atom in (*rule.atoms, *rule.negated):
@@ -139,7 +144,7 @@ class _Planner:
         negated = tuple(replace(atom, relation=name) for atom, name in zip(rule.negated, names[len(atoms) :], strict=True))
         return replace(rule, relation=rule.relation + NEWS_SUFFIX, atoms=atoms, negated=negated, span=None)
 
-    def _localized(self, rule: Rule, lead: int | None, head: str, homes: Mapping[str, int]) -> Rule:
+    def _localized(self, rule: Rule, lead: Lead, head: str, homes: Mapping[str, int]) -> Rule:
         """The rule over local names; notes what is read in which cut. `homes`: of the rule's own stratum."""
         alone = head.endswith(local_name("", ONE))
         if isinstance(rule, FunctorRule):
@@ -152,12 +157,14 @@ class _Planner:
         names = [self._reading(atom.relation, cut, homes) for atom, cut in zip((*rule.atoms, *rule.negated), cuts, strict=True)]
         atoms = tuple(replace(atom, relation=name) for atom, name in zip(rule.atoms, names, strict=False))
         negated = tuple(replace(atom, relation=name) for atom, name in zip(rule.negated, names[len(atoms) :], strict=True))
-        return replace(rule, relation=head, atoms=atoms, negated=negated, span=None, lead=None if alone else lead)
+        return replace(
+            rule, relation=head, atoms=atoms, negated=negated, span=None, lead=lead if isinstance(lead, int) and not alone else None
+        )
 
     def _reading(self, relation: str, cut: int, own: Mapping[str, int]) -> str:
         """The local name of a relation in a cut, which from now on comes to each part if it is not derived there."""
         name = local_name(relation, cut)
-        if relation in own or name in self.feeds:
+        if relation in own or name in self.feeds or name in self.held:
             return name
         self.read_cuts.setdefault(relation, {})[cut] = None
         home = self._home_or_none(relation)

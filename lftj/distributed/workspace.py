@@ -9,7 +9,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from lftj.declared import ChoiceDomains, function_schema, is_news, relation_schema, view_schema
+from lftj.distributed.bounds import Bounds
 from lftj.distributed.draft import RelationOrName, unsupported
+from lftj.distributed.memory import memory_report
 from lftj.distributed.plan_report import plan_report
 from lftj.distributed.result import DistributedResult, all_as_change, relation_rows
 from lftj.distributed.snapshot import DistributedSnapshot
@@ -122,11 +124,20 @@ class DistributedWorkspace:
 
     def snapshot(self) -> DistributedSnapshot:
         """The committed version of this moment, to read until the path is compacted or opened again."""
-        return DistributedSnapshot(self._store.present)
+        return DistributedSnapshot(self._store)
 
     def __contains__(self, relation: object) -> bool:
         name = relation.name if isinstance(relation, Predicate) else relation
         return name in self._store.program.catalog.relations
+
+    def query(self, question: object) -> Result:
+        """The answers to an atom or a body, as `Workspace.query`, found where the rows are.
+
+        A constant in the column by which a relation is cut asks one part alone: `ws.query("acct(7, who)")`. What parts hold is not read
+        again; a relation in a cut that no rule needs is. Up to 100,000 answers come to this process, of more a `DistributedResult`, to be
+        read until the path is compacted or opened again.
+        """
+        return self.snapshot().query(question)
 
     @property
     def version(self) -> int:
@@ -164,6 +175,11 @@ class DistributedWorkspace:
         `how`: `sliced` by a column, `whole in every part`, or `in the first part`; `rows` of the relation in all.
         """
         return plan_report(self._store.present)
+
+    def memory(self) -> Result:
+        """Rows and bytes per relation, cut and key order, of head states and sensitivity indices, summed over the parts that workers keep
+        now; then what all workers have in pages and strings, and what is on disk. One job, which opens no part."""
+        return memory_report(self._store.present, Bounds(self._store.limits.current))
 
     def verify(self) -> list[Discrepancy]:
         """Derive every view anew from the base rows and compare: the views that differ, so `assert not ws.verify()`.
@@ -214,10 +230,6 @@ class DistributedWorkspace:
         return f"<DistributedWorkspace, version {self.version}, {store.manifest.parts} parts, {os.fspath(store.executor.path)}>"
 
     # ── what it cannot do yet ─────────────────────────────────────────────────────────────────────────────────────────
-    def query(self, question: object) -> NoReturn:
-        """Not yet: DistributedError (E400)."""
-        raise unsupported("query", "add a rule for the question and read its view")
-
     def __getattr__(self, name: str) -> NoReturn:
         if name in _NOT_YET:
             raise unsupported(name, _NOT_YET[name])
@@ -226,5 +238,4 @@ class DistributedWorkspace:
 
 _NOT_YET = {
     "add_aggregate": "write the aggregate with count, sum, min, max, mean or concat",
-    "memory": "see ws.profile() and the files below the path",
 }

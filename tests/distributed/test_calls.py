@@ -215,3 +215,16 @@ def test_limits_stop_a_commit_that_then_has_not_been(tmp_path: Path) -> None:
             for each in (local, far):
                 each.load("edge", [(x, y) for x in range(12) for y in range(12)])
         assert rows(local) == rows(far)
+
+
+def test_memory_is_that_of_the_parts_and_nobody_opens_one(tmp_path: Path) -> None:
+    with both(tmp_path, 3) as (local, far, executor):
+        seen = {(name, order): rows for name, held, order, rows, _ in far.memory() if held == "sliced by id"}
+        assert seen["acct", "id, owner, balance"] == 12
+        assert {row[0] for row in local.memory()} <= {row[0] for row in far.memory()}
+        assert all(row[4] > 0 for row in far.memory() if row[3] and row[1] != "on disk")
+        disk = {row[0]: row[3:] for row in far.memory() if row[1] == "on disk"}
+        assert disk["acct#base"][0] == 12
+        assert all(size > 0 for _, size in disk.values())
+        executor.forget()
+        assert next(row for row in far.memory() if row[0] == "(rows)")[3:] == (0, 0)

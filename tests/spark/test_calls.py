@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 import lftj
+from lftj.distributed import query
 from tests.spark.graph import open_path
 from tests.spark.tasks import sleep
 
 
-def test_rows_are_replaced_and_deleted_where_they_are(spark: Any, tmp_path: Path) -> None:
+def test_rows_are_replaced_deleted_and_asked_for_where_they_are(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with open_path(spark, tmp_path) as workspace:
         workspace.relation("acct", {"id": int, "owner": str, "balance": float}, key="id")
         workspace.add_rules(".decl held(o: symbol, n: number, b: float) held(o, count(), sum(b)) :- acct(_, o, b).")
@@ -29,6 +30,13 @@ def test_rows_are_replaced_and_deleted_where_they_are(spark: Any, tmp_path: Path
         held = {("o0", 10, 5.0), ("o1", 9, 4.5), ("you", 1, 2.0), ("new", 1, 0.25)}
         assert set(workspace["held"].fetchall()) == held
         assert {row[:3] for row in heard[0] if row[3] > 0} == held - {("o0", 10, 5.0)}
+        assert workspace.query("acct(1, who, b)").fetchall() == [("you", 2.0)]
+        assert workspace.query("n = count : { acct(_, _, _) }").fetchall() == [(21,)]
+        assert sorted(workspace.query("acct(x, o, _), acct(y, o, _), x < y, y < 5").fetchall()) == [(0, "o0", 3)]
+        monkeypatch.setattr(query, "GATHERED", 5)
+        assert {row[0] for row in workspace.query("acct(x, _, _)").to_spark().collect()} == {row[0] for row in workspace["acct"].fetchall()}
+        told = {(name, held): rows for name, held, _, rows, _ in workspace.memory().fetchall()}
+        assert (told["acct", "sliced by id"], told["acct#base", "on disk"]) == (21, 21)
         assert workspace.verify() == []
 
 

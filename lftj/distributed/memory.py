@@ -1,0 +1,102 @@
+"""Where the memory is, over workers, and how much is on disk. Nobody opens anything for it: workers tell of the parts that they keep."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lftj.distributed.bounds import Bounds
+from lftj.distributed.cuts import ALL, ONE, local_name
+from lftj.distributed.failure import Failure
+from lftj.distributed.part import PartState
+from lftj.distributed.plan import PartPlan
+from lftj.distributed.plan_report import how
+from lftj.distributed.present import Present
+from lftj.distributed.task import OnPart
+from lftj.distributed.worker import Worker, carefully
+from lftj.explain.upkeep import memory_rows
+from lftj.recursion.elastic import STRATUM
+from lftj.result import Result
+from lftj.types import INT, STR
+
+COLUMNS = (("relation", STR), ("held", STR), ("key_order", STR), ("rows", INT), ("bytes", INT))
+
+Kept = tuple[str, str]
+"""A local relation, and the key order or state that is kept of it."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """What one worker keeps of one part, rows and bytes each, and all that it has for all its parts: pages and strings."""
+
+    part: int
+    process: tuple[str, int]
+    kept: dict[Kept, tuple[int, int]]
+    pages: int
+    strings: tuple[int, int]
+
+
+def tell_memory(task: OnPart) -> Told | Failure:
+    """Tell, whatever version the worker has."""
+    return carefully(lambda worker: _told(task, worker))
+
+
+def _told(task: OnPart, worker: Worker) -> Told:
+    kept = worker.parts.get((task.path, task.part))
+    host = worker.host if kept is None else kept.host
+    found: dict[Kept, tuple[int, int]] = {}
+    if kept is not None:
+        for name, what, rows, size in _rows(kept.state if kept.advance is None else kept.advance.now):
+            before = found.get((name, what), (0, 0))
+            found[name, what] = before[0] + rows, before[1] + size
+    strings = len(host.dictionary), host.dictionary.bytes_in_use
+    return Told(task.part, (os.uname().nodename, os.getpid()), found, host.arena.bytes_in_use, strings)
+
+
+def _rows(state: PartState) -> Iterator[tuple[str, str, int, int]]:
+    for name, relation in state.database.items():
+        columns = [column for column, _ in relation.schema.columns]
+        for order, size in relation.memory().items():
+            yield name, ", ".join(columns[place] for place in order if place < len(columns)), relation.count, size
+    for name, kept in state.heads.items():
+        yield from ((name.removeprefix(STRATUM), *each) for each in memory_rows(kept))
+
+
+def memory_report(present: Present, bounds: Bounds) -> Result:
+    """The sums over parts; of what the parts of one process share, over processes. One job."""
+    limits = bounds.left()
+    tasks = [OnPart(**present.on(part, limits)) for part in range(present.executor.partitions)]
+    told: list[Told] = bounds.run(present.executor, tell_memory, tasks)
+    whole = local_name("", ALL)
+    sums: dict[Kept, tuple[int, int]] = {}
+    shared = set[tuple[Kept, tuple[str, int]]]()
+    for each in told:
+        for key, (rows, size) in each.kept.items():
+            if key[0].endswith(whole):
+                if (key, each.process) in shared:
+                    continue
+                shared.add((key, each.process))
+            before = sums.get(key, (0, 0))
+            sums[key] = before[0] + rows, before[1] + size
+    lines = [(*_named(name, present.plan), what, *sizes) for (name, what), sizes in sorted(sums.items())]
+    processes = {each.process: each for each in told}.values()
+    lines.append(("(rows)", "", "", sum(line[3] for line in lines), sum(line[4] for line in lines)))
+    lines.append(("(pages)", f"{len(processes)} workers", "", 0, sum(each.pages for each in processes)))
+    strings = [each.strings for each in processes]
+    lines.append(("(dictionary)", f"{len(processes)} workers", "", sum(count for count, _ in strings), sum(size for _, size in strings)))
+    for name, entries in sorted(present.manifest.log.items()):
+        rows = present.manifest.counts.get(name, 0)
+        lines.append((name, "on disk", f"{len(entries)} entries", rows, sum(entry.bytes for entry in entries)))
+    return Result.of_rows(COLUMNS, lines, version=present.manifest.version, name="memory")
+
+
+def _named(local: str, plan: PartPlan) -> tuple[str, str]:
+    """The relation of a local one, and how parts hold it."""
+    name, _, cut = local.partition("@")
+    place, hash_, base = cut.partition("#")
+    schema = plan.local.get(local)
+    column = {"all": ALL, "one": ONE}.get(place)
+    if schema is None or not (place.isdigit() or column is not None):
+        return local, ""
+    return name + hash_ + base, how(schema, int(place) if column is None else column)
