@@ -165,7 +165,7 @@ class Draft:
                 changed |= _heads(program, [handle.source])
                 program = program.remove(handle.source)
             elif handle.facts is not None:
-                program = _without_facts(program, handle.facts[0])
+                program = without_facts(program, handle.facts[0])
         self._program = program
         self._changed_rules |= changed
         for handle in handles:
@@ -174,7 +174,7 @@ class Draft:
                 self.staging(name).add("delete", list(columns))
 
 
-def _without_facts(program: Program, relation: str) -> Program:
+def without_facts(program: Program, relation: str) -> Program:
     """The relation may get an aggregate rule again, as far as this text is concerned; the commit looks at the rows themselves."""
     catalog = replace(program.catalog, fact_relations=program.catalog.fact_relations - {relation})
     return replace(program, catalog=catalog)

@@ -20,15 +20,15 @@ from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from threading import Event, Timer
 from typing import Any
-from uuid import uuid4
 
 import pyarrow as pa
+from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import from_arrow_schema
 
+from partition.cancelling import cancelled
 from partition.java import java_home
 from partition.places import mapped
 
@@ -72,13 +72,14 @@ class SparkExecutor:
         if not given:
             return []
         run = partial(_run, task_name(task))
-        with self._cancelled(seconds):
+        with cancelled(self.spark.sparkContext, seconds):
             return self._guarded(lambda: mapped(self.spark.sparkContext, run, given, places or range(len(given))))
 
-    def scan(self, frame: DataFrame, task: Task, argument: Any) -> list[Any]:
-        """`task(batches, argument)` once per partition of a DataFrame, where the partition is; `batches` iterates Arrow record batches."""
+    def scan(self, frame: DataFrame, task: Task, argument: Any, *, seconds: float | None = None) -> list[Any]:
+        """`task(batches, argument)` once per partition of a DataFrame, where it is; `batches` iterates Arrow batches. Raises as `map`."""
         scan = partial(_scan, task_name(task), argument)
-        rows = self._guarded(lambda: frame.mapInArrow(scan, _RESULT).collect())
+        with cancelled(self.spark.sparkContext, seconds):
+            rows = self._guarded(lambda: frame.mapInArrow(scan, _RESULT).collect())
         return [pickle.loads(row[0]) for row in rows]
 
     def frame(self, task: Task, payloads: Sequence[Any], schema: pa.Schema) -> DataFrame:
@@ -90,32 +91,6 @@ class SparkExecutor:
     def parquet(self, path: str) -> DataFrame:
         """A DataFrame over Parquet files, or a folder of them."""
         return self.spark.read.parquet(path)
-
-    @contextmanager
-    def _cancelled(self, seconds: float | None) -> Iterator[None]:
-        """Cancel the jobs of this block, of this thread, after so many seconds, and when it ends by an exception such as Ctrl-C."""
-        context, tag = self.spark.sparkContext, f"lftj-{uuid4().hex}"
-        late = Event()
-
-        def cancel() -> None:
-            late.set()
-            context.cancelJobsWithTag(tag)
-
-        timer = None if seconds is None else Timer(seconds, cancel)
-        context.addJobTag(tag)
-        try:
-            if timer is not None:
-                timer.start()
-            yield
-        except BaseException as error:
-            context.cancelJobsWithTag(tag)
-            if late.is_set() and isinstance(error, TaskFailedError):
-                raise TimeoutError(f"the job was cancelled after {seconds:g} s") from error
-            raise
-        finally:
-            context.removeJobTag(tag)
-            if timer is not None:
-                timer.cancel()
 
     def _guarded(self, job: Callable[[], list[Any]]) -> list[Any]:
         try:
@@ -168,7 +143,9 @@ def local_session(
 
 def active_session() -> SparkSession | None:
     """The session that runs in this process, if one does."""
-    return SparkSession.getActiveSession()
+    # After Ctrl-C this thread is another one for Java, where no session is active yet.
+    running = SparkContext._active_spark_context is not None
+    return SparkSession.getActiveSession() or (SparkSession.builder.getOrCreate() if running else None)
 
 
 def to_dataframe(table: pa.Table, spark: SparkSession) -> DataFrame:

@@ -6,12 +6,14 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import isinf
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lftj.distributed.failure import checked, guarded
-from lftj.distributed.sending import Executor
 from lftj.errors import LimitError
 from lftj.limits import Limits
+
+if TYPE_CHECKING:
+    from lftj.distributed.sending import Executor
 
 GRACE = 1.0
 """Seconds that tasks are given to see for themselves that their time is over."""
@@ -40,14 +42,19 @@ class Bounds:
     def run(self, executor: Executor, task: Callable[[Any], Any], payloads: Sequence[Any]) -> list[Any]:
         """A job of tasks that have a `part`, and what they give. Raises what users did wrong, LimitError (E330 to E332) when a limit was
         reached, DistributedError (E401) when the job failed."""
-        seconds = None if self.deadline is None or isinf(self.deadline) else max(0.0, self.deadline - time.monotonic()) + GRACE
         places = [payload.part for payload in payloads]
         try:
-            return checked(guarded(lambda: list(executor.map(task, payloads, places, seconds=seconds))))
-        except TimeoutError:
-            raise _late() from None
+            return self.timed(lambda seconds: executor.map(task, payloads, places, seconds=seconds))
         except LimitError as error:
             raise self._worked() if error.code == "E330" else error from None
+
+    def timed(self, job: Callable[[float | None], list[Any]]) -> list[Any]:
+        """What a job gives that is cancelled after so many seconds. Raises as `run`."""
+        seconds = None if self.deadline is None or isinf(self.deadline) else max(0.0, self.deadline - time.monotonic()) + GRACE
+        try:
+            return checked(guarded(lambda: job(seconds)))
+        except TimeoutError:
+            raise _late() from None
 
     def spent(self, steps: int) -> None:
         """Count work that was done. Raises LimitError as `left`."""

@@ -72,7 +72,7 @@ class Commit:
         stem = f"{self.version}-{self.token}-in{list(relations).index(name)}"
         found = list[Entry]()
         for number, step in enumerate(steps):
-            sending = Sending(self.executor, relations[name], self.plan.cuts(name), f"{stem}.{number}", self.version)
+            sending = Sending(self.executor, relations[name], self.plan.cuts(name), f"{stem}.{number}", self.version, self.bounds)
             found += sending.sent(step, dictionary)
         return found
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from lftj.distributed.present import Present
 from lftj.distributed.sending import GONE, NEW, UPSERT, Dependent, Files, Routed, Sent, Staged
 from lftj.distributed.settling import Settling, remove_files
 from lftj.distributed.transport import row_groups
+from lftj.draft import without_facts
 from lftj.errors import DeclarationError, DistributedError, ParseError, TransactionError
 from lftj.handles import RuleHandle
 from lftj.program.normal_form import RelationSchema
@@ -138,19 +140,27 @@ class DistributedDraft:
         if view:
             self.views |= {schema.name}
 
-    def add_rules(self, text: str | tree.ParsedProgram, file: str | None = None) -> list[RuleHandle]:
-        """Add a program; a handle per rule, then one per relation with facts."""
+    def add_rules(
+        self, text: str | tree.ParsedProgram, file: str | None = None, facts: str | os.PathLike[str] | None = None
+    ) -> list[RuleHandle]:
+        """Add a program; a handle per rule, then one per relation with facts. `.input` is obeyed when `facts` names its folder."""
         if not isinstance(text, (str, tree.ParsedProgram)):
             hint = "pass the text itself: Path(…).read_text(); for one Python expression use add_rule(…)"
             raise ParseError(f"expected rule text, found {type(text).__name__}", code="E103", hint=hint)
-        program, added = self.program.add(parse(text, file) if isinstance(text, str) else text)
+        parsed = parse(text, file) if isinstance(text, str) else text
+        program, added = self.program.add(parsed)
         handles = [RuleHandle(source, program.rule(source)) for source in added]
         self.program = program
         for name, rows in program.facts.items():
             schema = program.catalog.relation(name)
             columns = frames.read(rows, schema.columns, dictionary=self.dictionary).columns if schema.arity else [_zeros(1)]
             push(self.staged.setdefault(name, []), Delta.insertion(columns), schema)
-            handles.append(RuleHandle(None, None, (name, tuple(columns))))
+            handles.append(_Facts(None, None, (name, tuple(columns)), tuple(rows)))
+        for clause in parsed.clauses if facts is not None else ():
+            if isinstance(clause, tree.Directive) and clause.kind == "input":
+                parameters = dict(clause.parameters)
+                path = frames.FactsLayout.of(parameters).path(clause.relation, facts or "", output=False)
+                self.change(clause.relation, path, 1, False, {"facts": parameters})
         return handles
 
     def add_rule(self, rule: object) -> RuleHandle:
@@ -161,13 +171,17 @@ class DistributedDraft:
         return self.add_rules(parsed)[0]
 
     def remove_rules(self, handles: Iterable[RuleHandle]) -> None:
-        """Remove rules. Raises UnknownNameError (E114) for one that is not there."""
-        program = self.program
+        """Remove rules, and the facts of handles of facts. Raises UnknownNameError (E114) for a rule that is not there."""
+        handles, program = list(handles), self.program
         for handle in handles:
-            if handle.source is None:
-                raise unsupported("removing facts by their handle", "delete the rows: tx.delete(relation, rows)")
-            program = program.remove(handle.source)
+            if handle.source is not None:
+                program = program.remove(handle.source)
+            elif handle.facts is not None:
+                program = without_facts(program, handle.facts[0])
         self.program = program
+        for handle in handles:
+            if isinstance(handle, _Facts) and handle.facts is not None:
+                self.change(handle.facts[0], list(handle.rows), -1, False, {})
 
     def check(self, counts: Mapping[str, int]) -> None:
         """Raise DeclarationError (E163) for rows of a relation whose rule aggregates; `counts` are those that are there."""
@@ -176,6 +190,13 @@ class DistributedDraft:
                 hint = f"give the aggregate a relation of its own and read both: all(x, n) :- {name}(x, n) ; own(x, n)."
                 message = f"relation `{name}` has an aggregate rule and cannot hold rows of its own as well"
                 raise DeclarationError(message, code="E163", hint=hint)
+
+
+@dataclass(frozen=True, eq=False)
+class _Facts(RuleHandle):
+    """Facts with their values: codes are those of one transaction."""
+
+    rows: tuple[tuple[object, ...], ...] = ()
 
 
 def _zeros(rows: int) -> np.ndarray:

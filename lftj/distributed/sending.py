@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from lftj.dictionary import Dictionary
+from lftj.distributed.bounds import Bounds
 from lftj.distributed.entry import Entry, write_entry
-from lftj.distributed.failure import checked, guarded
 from lftj.distributed.manifest import ROWS
 from lftj.distributed.transport import FilesTask, RouteTask, route, route_files
 from lftj.program.normal_form import RelationSchema
@@ -28,7 +28,7 @@ class Executor(Protocol):
     def map(
         self, task: Any, payloads: Iterable[Any], places: Sequence[int] | None = None, *, seconds: float | None = None
     ) -> list[Any]: ...
-    def scan(self, frame: Any, task: Any, argument: Any) -> list[Any]: ...
+    def scan(self, frame: Any, task: Any, argument: Any, *, seconds: float | None = None) -> list[Any]: ...
     def frame(self, task: Any, payloads: Sequence[Any], schema: Any) -> Any: ...
     def parquet(self, path: str) -> Any: ...
 
@@ -78,6 +78,7 @@ class Sending:
     cuts: tuple[int, ...]
     stem: str
     version: int
+    bounds: Bounds
 
     def sent(self, step: Staged, dictionary: Dictionary, *, upsert: bool = False) -> list[Entry]:
         """The entries of one step, which are none where there are no rows. Raises DistributedError (E401) when the job failed."""
@@ -93,7 +94,7 @@ class Sending:
         task = RouteTask(str(path), self.stem, self.version, parts, self.schema, self.cuts, step.sign, upsert, step.options)
         if isinstance(step, Files):
             shares = [FilesTask(tuple(step.groups[first::parts]), task) for first in range(min(parts, len(step.groups)))]
-            found = guarded(lambda: self.executor.map(route_files, shares))
+            found = self.bounds.timed(lambda seconds: self.executor.map(route_files, shares, seconds=seconds))
         else:
-            found = guarded(lambda: self.executor.scan(step.frame, route, task))
-        return [entry for entry in checked(found) if entry is not None]
+            found = self.bounds.timed(lambda seconds: self.executor.scan(step.frame, route, task, seconds=seconds))
+        return [entry for entry in found if entry is not None]

@@ -44,7 +44,7 @@ class Settling:
         try:
             for number, step in enumerate(steps):
                 operation = step.operation if isinstance(step, Dependent) else CHANGE
-                sending = Sending(self.present.executor, self.schema, self.cuts[:1], f"{stem}-in{number}", version)
+                sending = Sending(self.present.executor, self.schema, self.cuts[:1], f"{stem}-in{number}", version, self.bounds)
                 operations += [(operation, entry) for entry in sending.sent(step, self.dictionary)]
             found = self._asked(operations, where, f"{stem}-settled", version)
         except BaseException:

@@ -38,8 +38,9 @@ class DistributedSnapshot:
 
         Of a version that is not the last one, what the question reads is read from files by the parts.
         """
-        present = self._present
-        held = present.manifest.token == self._store.manifest.token
+        last = self._store.present
+        held = self._present.manifest.token == last.manifest.token
+        present = last if held else self._present
         return answer(present, question, Bounds(self._store.limits.current), held=held)
 
     def __contains__(self, relation: object) -> bool:

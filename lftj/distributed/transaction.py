@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from typing import Any
 
@@ -61,9 +62,11 @@ class DistributedTransaction(Writing[DistributedDraft]):
         """For the workspace: declare a relation."""
         self._open().declare(schema, view=view)
 
-    def add_rules(self, text: str | tree.ParsedProgram, *, file: str | None = None) -> list[RuleHandle]:
+    def add_rules(
+        self, text: str | tree.ParsedProgram, *, file: str | None = None, facts: str | os.PathLike[str] | None = None
+    ) -> list[RuleHandle]:
         """Add a program's declarations, rules and facts; every view is derived anew."""
-        return self._open().add_rules(text, file)
+        return self._open().add_rules(text, file, facts)
 
     def add_rule(self, rule: object) -> RuleHandle:
         """Add one rule or fact; every view is derived anew."""

@@ -48,7 +48,7 @@ class InlineExecutor:
         """All workers die."""
         self._memories = [None] * len(self._memories)
 
-    def scan(self, frame: list[Any], task: Callable[..., Any], argument: Any) -> list[Any]:
+    def scan(self, frame: list[Any], task: Callable[..., Any], argument: Any, *, seconds: float | None = None) -> list[Any]:
         """`frame`: a list of partitions, each a list of record batches."""
         return [task(iter(partition), argument) for partition in frame]
 

@@ -228,3 +228,50 @@ def test_memory_is_that_of_the_parts_and_nobody_opens_one(tmp_path: Path) -> Non
         assert all(size > 0 for _, size in disk.values())
         executor.forget()
         assert next(row for row in far.memory() if row[0] == "(rows)")[3:] == (0, 0)
+
+
+def test_rules_rows_and_declarations_in_one_transaction(tmp_path: Path) -> None:
+    (tmp_path / "seen.facts").write_text("1\ta\n2\tb\n")
+
+    def work(tx: Any) -> object:
+        tx.upsert("acct", [(1, "new", 1.0)])
+        *_, facts = tx.add_rules(
+            """.decl seen(x: number, s: symbol)
+            .input seen
+            .decl f(x: number) f(1). f(2).
+            .decl both(x: number) both(x) :- seen(x, _), f(x), acct(x, "new", _).""",
+            facts=tmp_path,
+        )
+        tx.add_rules(".decl more(x: number) more(9).")
+        deleted = tx.delete_where("acct", owner="o2"), tx.delete_where("seen", s="b"), tx.delete_where("more", x=9)
+        tx.upsert("acct", [(2, "new", 1.0), (1, "newer", 3.0), (1, "new", 2.0)])
+        handles.append(facts)
+        return deleted
+
+    with both(tmp_path / "path", 3) as (local, far, _):
+        handles: list[Any] = []
+        assert outcome(local, work) == outcome(far, work)
+        assert rows(local) == rows(far)
+        assert rows(far)["both"] == [(1,)]
+        for each, facts in zip((local, far), handles, strict=True):
+            each.remove_rule(facts)
+        assert rows(local) == rows(far)
+        assert rows(far)["f"] == []
+        assert far.verify() == []
+
+
+def test_tasks_that_fail_and_are_done_again_change_nothing(tmp_path: Path) -> None:
+    with both(tmp_path, 3, workers=2) as (local, far, executor):
+        plain = executor.map
+
+        def twice(*arguments: Any, **options: Any) -> list[Any]:
+            plain(*arguments, **options)
+            executor.forget()
+            return plain(*arguments, **options)
+
+        executor.map = twice  # type: ignore[method-assign]
+        calls = [("upsert", ("acct", [(1, "p", 0.5), (77, "q", 0.5)]), {}), ("delete_where", ("edge",), {"y": 6})]
+        assert outcome(local, partial(called, calls=calls)) == outcome(far, partial(called, calls=calls))
+        for question in ("acct(x, o, _), held(o, n, _)", "n = sum x : { edge(x, _) }"):
+            assert sorted(local.query(question).fetchall()) == sorted(far.query(question).fetchall())
+        assert rows(local) == rows(far)

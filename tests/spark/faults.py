@@ -77,7 +77,7 @@ class ThisProcess:
     def __init__(self, path: Path, partitions: int):
         self.path, self.partitions = path, partitions
 
-    def map(self, task: Any, payloads: Sequence[Any], places: Sequence[int] | None = None) -> list[Any]:
+    def map(self, task: Any, payloads: Sequence[Any], places: Sequence[int] | None = None, *, seconds: float | None = None) -> list[Any]:
         """Every task here."""
         return [task(payload) for payload in payloads]
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 import pytest
@@ -48,6 +51,11 @@ def test_what_goes_on_for_too_long_is_cancelled(spark: Any, tmp_path: Path) -> N
         with workspace.limits(seconds=0.5), pytest.raises(lftj.LimitError) as caught:
             workspace.add_rules(".decl p(n: number) p(count()) :- e(a, b), e(b, c), e(c, d), e(d, f), e(f, a).")
         assert (caught.value.code, workspace.version) == ("E331", version)
+        interrupt = Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT))
+        interrupt.start()
+        with pytest.raises(KeyboardInterrupt):
+            workspace.query("e(a, b), e(b, c), e(c, d), e(d, f), e(f, a)")
+        assert workspace.version == version
         started = time.monotonic()
         with pytest.raises(TimeoutError):
             workspace._store.executor.map(sleep, [20.0], seconds=0.5)
