@@ -10,6 +10,7 @@ from lftj.heads.aggregate_shape import AggregateShape
 from lftj.join.evaluate import Columns
 from lftj.maintain.delta_query import DeltaQuery, delta_queries
 from lftj.maintain.extremes import Extremes, extremes_of
+from lftj.maintain.whole_parts import Guards
 from lftj.program.normal_form import AggregateTerm, NormalRule, Ref
 
 
@@ -41,6 +42,11 @@ class Body:
     def queries(self) -> list[DeltaQuery]:
         """The delta queries, one per atom."""
         return delta_queries(self.rule, self.needed)
+
+    @cached_property
+    def guards(self) -> Guards:
+        """The atoms by whose parts the head's rows may come and go as a whole."""
+        return Guards(self.rule, self.needed)
 
     @cached_property
     def extremes(self) -> Extremes | None:

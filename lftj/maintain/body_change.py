@@ -11,13 +11,19 @@ from lftj.maintain.delta_query import signed_assignments
 from lftj.maintain.rule_work import RuleWork
 from lftj.maintain.trace_state import TraceState, fitted, traced_change
 from lftj.maintain.versions import Versions
+from lftj.maintain.whole_parts import PartedRule
 
 
 def assignments_changed(
-    body: Body, trace: TraceState | None, versions: Versions, context: Context, work: RuleWork
+    body: Body, trace: TraceState | None, versions: Versions, context: Context, work: RuleWork, parted: PartedRule | None = None
 ) -> tuple[Columns, np.ndarray, TraceState | None]:
-    """The change of the needed values of a body's satisfying assignments, with signed counts, and its indices after it."""
-    if trace is None:
+    """The change of the needed values of a body's satisfying assignments, with signed counts, and its indices after it.
+
+    Without those lost with parts that go, where it is `parted`; such a rule has no trace.
+    """
+    if parted is not None:
+        pieces = parted.signed_assignments(versions, context, work)
+    elif trace is None:
         pieces = signed_assignments(body.queries, versions, context, work)
     else:
         before = trace.bytes

@@ -54,6 +54,14 @@ class DeltaQuery:
         """+1 when a row won wins assignments, −1 when it loses them."""
         return 1 if self.bound is None else -1
 
+    def column(self, variable: int) -> int | None:
+        """The column of the relation that has a variable in the atom that reads the change, if one has."""
+        changed = next(atom for atom in self.rule.atoms if atom.relation == CHANGE)
+        if Ref(variable) not in changed.args:
+            return None
+        place = changed.args.index(Ref(variable))
+        return place if self.bound is None else self.bound[place]
+
     def run(self, versions: Versions, change: Delta, context: Context) -> tuple[Columns, np.ndarray]:
         """The values of `needed` of the assignments that use the changed rows, and how many each stands for: negative ones are lost."""
         prepared = self._plan(versions, change, context)
@@ -102,21 +110,30 @@ def _differ(now: int, planned: int) -> bool:
     return max(now, planned) > _FEW and (now > planned * _REPLAN or planned > now * _REPLAN)
 
 
-def delta_queries(rule: NormalRule, needed: tuple[int, ...]) -> list[DeltaQuery]:
-    """One query per atom of the body, the positive ones first."""
-    queries = []
-    for i, atom in enumerate(rule.atoms):
-        later = [PositiveAtom(other.relation + OLD, other.args) for other in rule.atoms[i + 1 :]]
-        atoms = (*rule.atoms[:i], PositiveAtom(CHANGE, atom.args), *later)
-        negated = tuple(NegatedAtom(other.relation + OLD, other.args) for other in rule.negated)
-        queries.append(DeltaQuery(replace(rule, atoms=atoms, negated=negated), atom.relation, None, needed))
-    for i, gone in enumerate(rule.negated):
-        bound = tuple(column for column, argument in enumerate(gone.args) if argument is not None)
-        change = PositiveAtom(CHANGE, tuple(argument for argument in gone.args if argument is not None))
-        later_negated = [NegatedAtom(other.relation + OLD, other.args) for other in rule.negated[i + 1 :]]
-        body = replace(rule, atoms=(change, *rule.atoms), negated=(*rule.negated[:i], *later_negated))
-        queries.append(DeltaQuery(body, gone.relation, bound, needed))
-    return queries
+def delta_queries(rule: NormalRule, needed: tuple[int, ...], last: int | None = None) -> list[DeltaQuery]:
+    """One query per atom of the body, in the order of their turns: the positive ones first, but for one whose turn is the `last` of all."""
+    positive, negated = range(len(rule.atoms)), range(len(rule.atoms), len(rule.atoms) + len(rule.negated))
+    turns = [*(i for i in positive if i != last), *negated, *((last,) if last is not None else ())]
+    return [_delta_query(rule, needed, turns[: place + 1]) for place in range(len(turns))]
+
+
+def _delta_query(rule: NormalRule, needed: tuple[int, ...], turns: list[int]) -> DeltaQuery:
+    """The query for the last of these atoms: the others of these read the new version, all others the old one."""
+    own, behind = turns[-1], len(rule.atoms)
+
+    def name(number: int, relation: str) -> str:
+        return relation if number in turns else relation + OLD
+
+    others = [PositiveAtom(name(i, atom.relation), atom.args) for i, atom in enumerate(rule.atoms)]
+    negated = [NegatedAtom(name(behind + i, atom.relation), atom.args) for i, atom in enumerate(rule.negated)]
+    if own < behind:
+        others[own] = PositiveAtom(CHANGE, rule.atoms[own].args)
+        return DeltaQuery(replace(rule, atoms=tuple(others), negated=tuple(negated)), rule.atoms[own].relation, None, needed)
+    gone = rule.negated[own - behind]
+    del negated[own - behind]
+    bound = tuple(column for column, argument in enumerate(gone.args) if argument is not None)
+    change = PositiveAtom(CHANGE, tuple(argument for argument in gone.args if argument is not None))
+    return DeltaQuery(replace(rule, atoms=(change, *others), negated=tuple(negated)), gone.relation, bound, needed)
 
 
 def signed_assignments(queries: list[DeltaQuery], versions: Versions, context: Context, work: RuleWork) -> list[tuple[Columns, np.ndarray]]:

@@ -9,6 +9,7 @@ from lftj.heads.support_state import SupportState
 from lftj.maintain.body import Body
 from lftj.maintain.shared_head import SharedHead
 from lftj.maintain.trace_state import TraceState
+from lftj.maintain.whole_parts import Guards
 from lftj.program.normal_form import FunctorRule, NormalRule
 
 
@@ -34,6 +35,11 @@ class RuleState:
     def trace(self) -> TraceState | None:
         """The sensitivity indices of a rule that is maintained by its trace."""
         return self.own_trace if self.head is None else self.head.trace
+
+    @property
+    def guards(self) -> Guards | None:
+        """The guards of a rule that delta queries maintain and that has no aggregates."""
+        return self.body.guards if self.body is not None and self.own_trace is None and self.head is None else None
 
     @property
     def aggregate(self) -> AggregateState | None:

@@ -22,9 +22,10 @@ from lftj.maintain.functor_rows import functor_rows
 from lftj.maintain.rule_state import RelationState, RuleState
 from lftj.maintain.rule_work import RuleWork
 from lftj.maintain.versions import Versions
+from lftj.maintain.whole_parts import PartedHead, PartedRule, parted_head, with_parts
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.storage.database import base_name
-from lftj.storage.delta import Delta
+from lftj.storage.delta import Columns, Delta
 from lftj.storage.relation import RelationVersion
 
 _FEW = 16  # changed rows up to which nobody asks whether an update pays
@@ -59,7 +60,8 @@ def update(
     known = {id(rule_state.rule): rule_state for rule_state in state.rules}
     states = {id(rule): known.pop(id(rule), None) for rule in rules}
     costing = [kept for kept in states.values() if kept is not None and not heads.done(kept)]
-    if _hopeless(costing, versions, context.fraction, allowed):
+    parted = _parted(schema, state, rules, versions) if versions.parts else None
+    if _hopeless(costing, versions, context.fraction, allowed, parted):
         raise ForecastError
     pieces: list[HeadChange] = []
     works: list[RuleWork] = []
@@ -67,7 +69,7 @@ def update(
     try:
         for number, kept in states.items():
             if kept is not None and not versions.deltas.keys().isdisjoint(kept.rule.reads):
-                piece, states[number], work = _updated(kept, versions, context, heads)
+                piece, states[number], work = _updated(kept, versions, context, heads, parted and parted.of(kept))
                 works.append(work)
                 if piece is not None:
                     pieces.append(piece)
@@ -82,17 +84,27 @@ def update(
             piece, states[id(rule)], work = evaluate_rule(rule, None, versions, context, heads, "added")
             pieces.append(piece)
             works.append(work)
-    for gone in known.values():
-        if gone.head is not None:  # a relation with an aggregate has no other rule: all rows were its own
-            (rows, counts), work = all_rows(gone, versions.old[schema.name], "removed")
-        else:
-            (rows, counts), work = evaluate_again(gone, versions.old, context, "removed")
-        pieces.append((rows, -counts))
+    for went in known.values():
+        piece, work = _removed(schema, went, versions, context)
+        pieces.append(piece)
         works.append(work)
     if base is not None:
         pieces.append(base)
-    delta, support = _through_support(schema, support, pieces)
+    gone = None
+    if parted is not None:
+        gone = parted.lost(support, versions.before(schema.name), context, works[0])
+        versions.note_parts(schema.name, parted.parts)
+    delta, support = _through_support(schema, support, pieces, gone)
     return delta, RelationState(tuple(found for found in states.values() if found is not None), support), works
+
+
+def _removed(schema: RelationSchema, rule: RuleState, versions: Versions, context: Context) -> tuple[Signed, RuleWork]:
+    """What a rule that is gone derived, as a loss."""
+    if rule.head is not None:  # a relation with an aggregate has no other rule: all rows were its own
+        (rows, counts), work = all_rows(rule, versions.old[schema.name], "removed")
+    else:
+        (rows, counts), work = evaluate_again(rule, versions.old, context, "removed")
+    return (rows, -counts), work
 
 
 def _supported_once(relation: RelationVersion, context: Context) -> SupportState:
@@ -100,7 +112,7 @@ def _supported_once(relation: RelationVersion, context: Context) -> SupportState
     return SupportState.build(context.arena, relation.columns(), np.ones(relation.count, np.int64))
 
 
-def _hopeless(rules: list[RuleState], versions: Versions, fraction: float, allowed: int) -> bool:
+def _hopeless(rules: list[RuleState], versions: Versions, fraction: float, allowed: int, parted: PartedHead | None) -> bool:
     """Whether an update is not worth starting: too large a share of what is read has changed, or it is too much going by averages."""
     sizes = versions.sizes
     if sum(sizes.values()) <= _FEW:
@@ -112,6 +124,9 @@ def _hopeless(rules: list[RuleState], versions: Versions, fraction: float, allow
         for name in rule_state.rule.reads:
             read += versions[name].count
             changed += sizes.get(name, 0)
+        if parted is not None:
+            expected += parted.of(rule_state).expected(versions)
+            continue
         for query in rule_state.body.queries if rule_state.body is not None else ():
             expected += query.expected(sizes.get(query.relation, 0))
     # a small view's update may take more than `fraction`, which is to be found out by trying
@@ -119,12 +134,14 @@ def _hopeless(rules: list[RuleState], versions: Versions, fraction: float, allow
     return expected > allowed or (changed > _MANY and changed > share * read)
 
 
-def _updated(state: RuleState, versions: Versions, context: Context, heads: CommitHeads) -> tuple[HeadChange | None, RuleState, RuleWork]:
+def _updated(
+    state: RuleState, versions: Versions, context: Context, heads: CommitHeads, parted: PartedRule | None
+) -> tuple[HeadChange | None, RuleState, RuleWork]:
     """The change of one rule's head rows, its new state, and what was done."""
     started, before = time.perf_counter(), context.work
     work = RuleWork(state.rule.relation, rule_name(state.rule), "update")
     done = heads.done(state)
-    piece, state = _rule(state, versions, context, heads, work)
+    piece, state = _rule(state, versions, context, heads, work, parted)
     work.head_changes = 0 if piece is None else len(piece) if isinstance(piece, Delta) else len(piece[1])
     work.steps, work.bytes = context.work - before, 0 if done else state.bytes
     work.seconds = time.perf_counter() - started
@@ -132,7 +149,7 @@ def _updated(state: RuleState, versions: Versions, context: Context, heads: Comm
 
 
 def _rule(
-    state: RuleState, versions: Versions, context: Context, heads: CommitHeads, work: RuleWork
+    state: RuleState, versions: Versions, context: Context, heads: CommitHeads, work: RuleWork, parted: PartedRule | None
 ) -> tuple[HeadChange | None, RuleState]:
     """The change of one rule's head rows, and its new state."""
     rule = state.rule
@@ -150,10 +167,21 @@ def _rule(
     if state.head is not None:
         delta, state = heads.change(state, work)
         return (delta if delta is not None and len(delta) else None), state
-    columns, signed, trace = assignments_changed(body, state.own_trace, versions, context, work)
+    columns, signed, trace = assignments_changed(body, state.own_trace, versions, context, work, parted)
     state = state if trace is state.own_trace else replace(state, own_trace=trace)
     work.assignments = len(signed)
     return ((body.head_rows(columns, len(signed)), signed) if len(signed) else None), state
+
+
+def _parted(
+    schema: RelationSchema, state: RelationState, rules: tuple[NormalRule | FunctorRule, ...], versions: Versions
+) -> PartedHead | None:
+    """How the rows of a relation come and go by parts, where its rules are those of before and nothing else derives them."""
+    parted = parted_head(state.rules, versions)
+    if parted is None or len(rules) != len(state.rules) or any(state.state_of(rule) is None for rule in rules):
+        return None
+    base = base_name(schema.name)
+    return parted if base not in versions.deltas and (base not in versions or not versions[base].count) else None
 
 
 def _signed(delta: Delta) -> Signed:
@@ -162,7 +190,14 @@ def _signed(delta: Delta) -> Signed:
     return rows, np.repeat(np.array([-1, 1], np.int64), [delta.erased, delta.inserted])
 
 
-def _through_support(schema: RelationSchema, support: SupportState | None, changes: list[HeadChange]) -> tuple[Delta, SupportState | None]:
+def _through_support(
+    schema: RelationSchema, support: SupportState | None, changes: list[HeadChange], gone: Columns | None = None
+) -> tuple[Delta, SupportState | None]:
+    """The net change of the rows, and their support after it. `gone`: rows, ascending, that go whatever supported them."""
+    if gone is not None:
+        left = support.without(gone) if support is not None else None
+        delta, support = _through_support(schema, left, changes)
+        return Delta(delta.inserts, with_parts(delta.erases, gone)), support
     if not changes:
         return Delta.empty(schema.arity), support
     if support is None and len(changes) == 1 and isinstance(changes[0], Delta):

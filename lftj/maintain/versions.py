@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import Order, RelationVersion
 from lftj.types import INT
 from scantree import Arena
-from scantree.columns import as_matrix
+from scantree.columns import Lines, as_matrix
 from scantree.rows import sort_rows
 from sensitivity import Surgeries, surgeries
 
@@ -23,6 +24,16 @@ CHANGE = "#change"
 """The name under which a query reads changed rows."""
 SIGNED = "#signed"
 """The name under which a delta query reads a whole change: a column of signs, 1 for a row won and −1 for one lost, before the others."""
+
+MOST_PARTS = 16  # of a relation that are followed as a whole; each is looked for among changed rows
+
+
+class Parts(NamedTuple):
+    """Values of one column of a relation: of which it has no rows now (`gone`), and of which it had none before the commit (`new`)."""
+
+    column: int
+    gone: tuple[int, ...]
+    new: tuple[int, ...]
 
 
 class Versions(Mapping[str, RelationVersion]):
@@ -37,13 +48,23 @@ class Versions(Mapping[str, RelationVersion]):
         self._changes: dict[tuple[str, tuple[int, ...] | None, int], RelationVersion] = {}
         self._reordered: dict[tuple[str, tuple[int, ...]], Delta] = {}
         self._surgeries: dict[tuple[str, tuple[int, ...]], Surgeries] = {}
-        self._presence: dict[tuple[str, tuple[int, ...]], Delta] = {}
-        self._signed: dict[tuple[str, tuple[int, ...] | None], RelationVersion] = {}
+        self._presence: dict[tuple[str, tuple[int, ...], int], Delta] = {}
+        self._signed: dict[tuple[str, tuple[int, ...] | None, int], tuple[RelationVersion, Delta]] = {}
+        self._edits: dict[tuple[str, int, tuple[int, ...]], Delta] = {}
         self._set: dict[str, RelationVersion] = {}
         self.deltas = deltas
         """Net changes, of base relations and of the views that are done."""
         self.sizes = {name: len(delta) for name, delta in deltas.items()}
         """How many rows each of them changes."""
+        self.parts: dict[str, Parts] = {}
+        """Parts of relations that came or went as a whole, as far as someone has noticed; of a column that is the whole row, all."""
+        for name, delta in deltas.items():
+            if len(delta.inserts) == 1:
+                self._note_values(name, delta)
+
+    def _note_values(self, name: str, delta: Delta) -> None:
+        if len(delta) <= MOST_PARTS and self[name].schema.arity == 1:
+            self.parts[name] = Parts(0, tuple(delta.erases[0].tolist()), tuple(delta.inserts[0].tolist()))
 
     def __getitem__(self, name: str) -> RelationVersion:
         if name.endswith(OLD):
@@ -77,6 +98,15 @@ class Versions(Mapping[str, RelationVersion]):
         if changed := len(delta):
             self.deltas[name] = delta
             self.sizes[name] = changed
+            if len(delta.inserts) == 1:
+                self._note_values(name, delta)
+        elif self.parts:
+            self.parts.pop(name, None)
+
+    def note_parts(self, name: str, parts: Parts) -> None:
+        """Note that parts of a view come or go as a whole, before the view is done."""
+        if 0 < len(parts.gone) + len(parts.new) <= MOST_PARTS:
+            self.parts[name] = parts
 
     @property
     def updates(self) -> dict[str, RelationVersion]:
@@ -127,7 +157,7 @@ class Versions(Mapping[str, RelationVersion]):
 
     def with_signed(self, relation: str, bound: tuple[int, ...] | None, change: Delta) -> Versions:
         """This, with `SIGNED` standing for a change of a relation, or of its `bound` columns. Its trees are shared by all rules."""
-        key = (relation, bound)
+        key = (relation, bound, id(change))
         if key not in self._signed:
             schema = self._change_schema(relation, bound)
             rows = np.empty((1 + schema.arity, len(change)), np.int64)
@@ -136,9 +166,22 @@ class Versions(Mapping[str, RelationVersion]):
                 rows[1:, : change.erased] = as_matrix(change.erases, schema.arity)
                 rows[1:, change.erased :] = as_matrix(change.inserts, schema.arity)
             signed = RelationSchema(schema.name, (("sign", INT), *schema.columns))
-            self._signed[key] = LooseRows(signed, self._arena, rows)
-        self._set[SIGNED] = self._signed[key]
+            self._signed[key] = LooseRows(signed, self._arena, rows), change
+        self._set[SIGNED] = self._signed[key][0]
         return self
+
+    # ── what comes and goes as a whole ────────────────────────────────────────────────────────────────────────────────
+    def change(self, relation: str, bound: tuple[int, ...] | None, without: tuple[int, tuple[int, ...]] | None = None) -> Delta:
+        """The change of a relation, or the `presence` of its `bound` columns. `without`: a column, and values whose rows are left out."""
+        delta = self.deltas[relation] if without is None else self._without(relation, *without)
+        return delta if bound is None else self._presence_in(delta, relation, bound)
+
+    def _without(self, relation: str, column: int, values: tuple[int, ...]) -> Delta:
+        key = (relation, column, values)
+        if key not in self._edits:
+            delta = self.deltas[relation]
+            self._edits[key] = Delta(_without(delta.inserts, column, values), _without(delta.erases, column, values))
+        return self._edits[key]
 
     def _change_schema(self, relation: str, bound: tuple[int, ...] | None) -> RelationSchema:
         columns = self[relation].schema.columns
@@ -148,13 +191,16 @@ class Versions(Mapping[str, RelationVersion]):
 
     def presence(self, relation: str, bound: tuple[int, ...]) -> Delta:
         """The combinations of values of `bound` columns that appeared in a relation or vanished from it [LFTJ-IVM 4.2.1]."""
-        key = (relation, bound)
+        return self._presence_in(self.deltas[relation], relation, bound)
+
+    def _presence_in(self, delta: Delta, relation: str, bound: tuple[int, ...]) -> Delta:
+        """As `presence`, among the combinations in these rows of the change."""
+        key = (relation, bound, id(delta))
         if key not in self._presence:
-            self._presence[key] = self._find_presence(relation, bound)
+            self._presence[key] = self._find_presence(delta, relation, bound)
         return self._presence[key]
 
-    def _find_presence(self, relation: str, bound: tuple[int, ...]) -> Delta:
-        delta = self.deltas[relation]
+    def _find_presence(self, delta: Delta, relation: str, bound: tuple[int, ...]) -> Delta:
         width = len(delta.inserts)
         if len(bound) == width or (not bound and self[relation].schema.arity == 0):
             return delta.reordered(bound or (0,))
@@ -166,6 +212,20 @@ class Versions(Mapping[str, RelationVersion]):
         prefixes = [changed[bound.index(column)] for column in order[: len(bound)]]
         was, now = (version.tree(order).edge_rows(prefixes)[0] for version in (self.before(relation), self[relation]))
         return Delta(*([column[there] for column in changed] for there in (now & ~was, was & ~now)))
+
+
+def elsewhere(column: np.ndarray, values: tuple[int, ...]) -> np.ndarray:
+    """Which places of a column have none of these values."""
+    kept = np.ones(len(column), np.bool_)
+    for value in values:
+        kept &= column != value
+    return kept
+
+
+def _without(rows: Columns, column: int, values: tuple[int, ...]) -> Columns:
+    """The rows that have none of these values in a column."""
+    kept = elsewhere(rows[column], values)
+    return rows if kept.all() else Lines(as_matrix(rows, len(rows)).compress(kept, axis=1))
 
 
 class _Before(Mapping[str, RelationVersion]):

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lftj.join.context import Context
-from lftj.maintain.versions import Versions
+from lftj.maintain.versions import MOST_PARTS, Parts, Versions
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref, RelationSchema
 from lftj.recursion.bootstrap import bootstrap, bootstrap_prepared
 from lftj.recursion.decomposable import decompose
@@ -61,6 +61,8 @@ def touched_parts(
         if sum(len(columns[0]) for columns in old.values()) > _MOST * rows:
             return None
         new = _evaluated(schemas, kept, prepared, values, versions, context)
+        for name, column in kept.items():
+            versions.note_parts(name, _whole(column, values, old[name][column], new[name][column]))
         return {name: Delta(*differences(new[name], old[name])) for name in schemas}
     return None
 
@@ -148,6 +150,12 @@ def _rows_of(relation: RelationVersion, column: int, values: np.ndarray) -> Colu
     pieces = [tree.range((value,), after_prefix((value,))) for value in values.tolist()]
     back = [order.index(place) for place in range(width)]
     return sort_rows([np.concatenate([piece[place] for piece in pieces]) for place in back])
+
+
+def _whole(column: int, values: np.ndarray, old: np.ndarray, new: np.ndarray) -> Parts:
+    """Which of the touched values have no rows now, and which had none."""
+    touched = values.tolist() if len(values) <= MOST_PARTS else []
+    return Parts(column, tuple(v for v in touched if not (new == v).any()), tuple(v for v in touched if not (old == v).any()))
 
 
 def _evaluated(
