@@ -122,10 +122,10 @@ def _parts_run(workspace: lftj.DistributedWorkspace, rows: list[tuple[int, int]]
     executor: Any = workspace._store.executor
     plain, ran = executor.map, set[int]()
 
-    def noting(task: Any, payloads: Any, places: Any = None) -> list[Any]:
+    def noting(task: Any, payloads: Any, places: Any = None, *, seconds: float | None = None) -> list[Any]:
         payloads = list(payloads)
         ran.update(payload.part for payload in payloads)
-        return plain(task, payloads, places)
+        return plain(task, payloads, places, seconds=seconds)
 
     executor.map = noting
     try:
