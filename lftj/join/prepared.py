@@ -6,7 +6,7 @@ thread at a time may use a prepared plan.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 import numpy as np
@@ -118,31 +118,8 @@ class PreparedPlan:
         """Read whole trees, or have the state say which ranges: the kernel gives a plan without parts no ranges of its own."""
         self._words[at.PARTS] = self._part_count if within is None else 0
         if within is not None:
-            self._narrow(self._state, within)
-
-    def _narrow(self, state: np.ndarray, within: Ranges) -> None:
-        for atom, place in enumerate(self._ranges):
-            state[place + at.START], state[place + at.LIMIT] = within.get(atom, (0, END))
-
-    def states(self, relations: Relations, within: Sequence[Ranges]) -> tuple[list[Tree], np.ndarray] | None:
-        """For kernels that run this plan: the trees it reads, to be held meanwhile, and as rows of a matrix a state for each of the ranges.
-
-        Without ranges there is one state, of whole trees. None when a relation is empty, and nothing comes out.
-        """
-        trees = self._bind(relations)
-        if trees is None:
-            return None
-        self._words[at.PARTS] = 0 if within else self._part_count
-        states = np.tile(self._fresh, (max(1, len(within)), 1))
-        for state, ranges in zip(states, within, strict=False):
-            self._narrow(state, ranges)
-        return trees, states
-
-    @property
-    def addresses(self) -> tuple[int, int]:
-        """Where the plan and its log are."""
-        words, _, log = self._addresses
-        return words, log
+            for atom, place in enumerate(self._ranges):
+                self._state[place + at.START], self._state[place + at.LIMIT] = within.get(atom, (0, END))
 
     def bind(self, relations: Relations) -> tuple[list[Tree], list[Tree]]:
         """Put the roots of these relations' trees into the plan, of empty ones too. The atoms' trees and the others, to be held as long."""

@@ -7,7 +7,6 @@ new?) → next round's delta.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import cast
 
 import numpy as np
 
@@ -16,7 +15,6 @@ from lftj.join.evaluate import Columns, Relations
 from lftj.maintain.full import derive
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.recursion.choice import ChosenRows
-from lftj.recursion.compiled_shares import WORTH_IT, Join, fits, run_joins
 from lftj.recursion.decomposable import decompose
 from lftj.recursion.fixpoint import Fixpoint
 from lftj.recursion.packed_rows import Packed, PackedRows
@@ -24,9 +22,8 @@ from lftj.recursion.parts import close_parts
 from lftj.recursion.prepared_rules import PreparedRules
 from lftj.recursion.ranges import ranges_of_types
 from lftj.recursion.row_set import RowSet
-from lftj.recursion.shared_round import Cut, Outcome, SharedRound
 from lftj.recursion.turns import downstream
-from lftj.recursion.variants import Variant, recursive_atoms
+from lftj.recursion.variants import recursive_atoms
 from lftj.storage.database import base_name
 from lftj.storage.delta import stored_width
 from lftj.storage.loose_rows import LooseRows
@@ -109,20 +106,6 @@ class _Rows(Fixpoint[RowSet | ChosenRows[RowSet]]):
         if name in self.totals:
             return self.total(name).columns()
         return rows.columns()
-
-    def carry_out(self, runnable: Sequence[Variant], shared: SharedRound, readable: Relations) -> list[Outcome]:
-        """In compiled code where that can be; an expression that fails is met again by who can tell of it."""
-        cuts = shared.cuts() if shared.expected >= WORTH_IT else []
-        if cuts and fits((cut.variant for cut in cuts), self.rows):
-            shared.make_trees(cuts, readable, self.context)
-            joins = [self._join(cut, readable) for cut in cuts]
-            outcomes = run_joins(joins, cast(dict[str, RowSet], self.rows), self.context, shared.threads)
-            if outcomes is not None:
-                return outcomes
-        return super().carry_out(runnable, shared, readable)
-
-    def _join(self, cut: Cut, readable: Relations) -> Join:
-        return Join(cut.variant, cut.delta, self.reads(cut.variant, cut.delta, readable), cut)
 
     def looked_through(self, name: str, older: bool) -> Packed | None:
         """What was fresh in some round, but for the last one if it may still be new."""

@@ -157,9 +157,11 @@ class Fixpoint(Generic[T]):
             self._semi_joins.prepare(variant, self.deltas[variant.source])
         shared = SharedRound(runnable, self.deltas, self.kept, self.context.threads)
         self._by_chance = shared.worthwhile
-        outcomes = self.carry_out(runnable, shared, readable)
-        for variant, (steps, found, read) in zip(runnable, outcomes, strict=True):
+        outcomes = shared.run(self.run, readable, self.context) if self._by_chance else None
+        for number, variant in enumerate(runnable):
             delta = self.deltas[variant.source]
+            share = Share(variant, variant.passing(delta))
+            steps, found, read = outcomes[number] if outcomes else self.run(share, readable, self.context)
             variant_plans.account(variant, delta.count, steps, found)
             semi_joins.account(variant, delta.count, read)
             variant.reading = {}
@@ -167,18 +169,6 @@ class Fixpoint(Generic[T]):
         for functor in self.functors:
             self._call(functor)
         self._next_round()
-
-    def carry_out(self, runnable: Sequence[Variant], shared: SharedRound, readable: Relations) -> list[Outcome]:
-        """Run the variants of a round, on threads if `shared` is worth that: what came of each."""
-        if shared.worthwhile:
-            return shared.run(self.run, readable, self.context)
-        return [self.run(Share(each, each.passing(self.deltas[each.source])), readable, self.context) for each in runnable]
-
-    def reads(self, variant: Variant, delta: LooseRows, readable: Relations) -> dict[str, RelationVersion]:
-        """What a variant reads by name."""
-        read = {name: variant.reading[name] if name in variant.reading else readable[name] for name in variant.others}
-        read[delta_name(variant.source)] = delta
-        return read
 
     def ran(self, found: int) -> None:
         """A variant was run and had so many candidates."""
@@ -195,7 +185,8 @@ class Fixpoint(Generic[T]):
         variant, delta = share.variant, share.delta
         if not delta.count:
             return Outcome()
-        read = self.reads(variant, delta, readable)
+        read = {name: variant.reading[name] if name in variant.reading else readable[name] for name in variant.others}
+        read[delta_name(variant.source)] = delta
         before, found = context.work, 0
         rows = self.rows[variant.rule.relation]
         with variant.assembled(read, self.context) as prepared:

@@ -93,12 +93,6 @@ class Lanes:
                 self._idle.append(lane)
                 self._changed.notify_all()
 
-    def lanes(self, number: int) -> list[Lane]:
-        """The first so many lanes, for someone who knows that nobody adds."""
-        while len(self._lanes) < number:
-            self._idle.append(self._another())
-        return self._lanes[:number]
-
     def _another(self) -> Lane:
         self._lanes.append(Lane())
         return self._lanes[-1]

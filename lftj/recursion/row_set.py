@@ -9,15 +9,11 @@ whole table, which is a larger one or wider ranges, all but one wait.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
-
 import numpy as np
 
 from lftj.recursion import row_set_kernels as kernels
 from lftj.recursion.lanes import Lane, Lanes
 from lftj.recursion.packed_rows import Packed
-from lftj.recursion.share_kernels import DENSE, NARROW, OTHER, SPARSE
 from lftj.recursion.spare_tables import give_back, unfilled, zeroed
 from lftj.recursion.wide_rows import WideRows
 from partition.executor import ThreadExecutor
@@ -29,19 +25,6 @@ _DENSE_SHARE = 64  # beyond that, a bitmap at most this many times the rows
 _PACKED_BITS = 62
 _NARROW = (1 << 32) - 1  # packed rows below this fit into slots of half a word
 _LARGE_TABLE = 256 << 20  # bytes beyond which a table grows more slowly, to leave memory to others
-
-
-class Lent(NamedTuple):
-    """A set of packed rows as a kernel adds to it (`share_kernels`), with as many lanes as there are threads."""
-
-    kind: int
-    table: np.ndarray
-    shift: int
-    room: int
-    lows: np.ndarray
-    spans: np.ndarray
-    shifts: np.ndarray
-    lanes: list[Lane]
 
 
 class RowSet:
@@ -80,34 +63,6 @@ class RowSet:
                     if self._wide is not None:
                         self._wide.add(rows[:, first:], picks)
                         return
-
-    @property
-    def is_packed(self) -> bool:
-        """Whether rows are packed into words."""
-        return self._wide is None
-
-    def lend(self, threads: int) -> Lent:
-        """What a kernel adds to, while nobody else does; `note` afterwards what it added, and `lend` again once anything is changed."""
-        lanes = self._fresh.lanes(threads)
-        if self._wide is not None:
-            nothing = np.zeros(self.width, np.int64)
-            return Lent(OTHER, nothing, 0, 0, nothing, nothing, nothing, lanes)
-        common = (self._lows, self._highs - self._lows, self._shifts, lanes)
-        if self._bits is not None:
-            return Lent(DENSE, self._bits, 0, 0, *common)
-        room = 3 * self._slots.size // 5 - self.count
-        return Lent(NARROW if self._word is np.uint32 else SPARSE, self._slots, self._shift, room, *common)
-
-    def note(self, counts: Sequence[int]) -> None:
-        """So many rows are in the lanes now."""
-        for lane, count in zip(self._fresh.lanes(len(counts)), counts, strict=True):
-            lane.count = count
-
-    def make_room(self, more: int, lane: int) -> None:
-        """Have room for so many more rows, in the table and in a lane."""
-        if self._is_full(more):
-            self._grow(more)
-        self._fresh.lanes(lane + 1)[lane].make_room(more)
 
     def _put(self, rows: np.ndarray, first: int, picks: np.ndarray, lane: Lane) -> int:
         """Add what fits the ranges; how far."""

@@ -8,7 +8,7 @@ alone, so the work that is counted does not depend on chance.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from threading import Lock
 from typing import NamedTuple
 
@@ -39,7 +39,7 @@ class Cut:
     def __init__(self, variant: Variant, delta: LooseRows, pieces: int):
         self.variant, self.delta = variant, delta
         assert variant.plan is not None
-        levels = leading_levels(variant.plan) if pieces > 1 else None
+        levels = leading_levels(variant.plan)
         self._atoms = [] if levels is None else [n for n, atom in enumerate(variant.plan.atoms) if atom.levels[:1] == (levels[0],)]
         self.pieces = max(1, min(pieces, delta.count)) if self._atoms else 1
         self._planned = variant.plan.atoms
@@ -87,7 +87,6 @@ class Outcome(NamedTuple):
 
 
 Do = Callable[[Share, Relations, Context], Outcome]
-Task = Callable[[Context], Outcome]
 
 
 class SharedRound:
@@ -104,20 +103,17 @@ class SharedRound:
         """Whether there is enough to do for starting threads."""
         if self._threads is None or self._threads.workers == 1:
             return False
-        return self.expected * _ROUND >= self._threads.patience
-
-    @cached_property
-    def expected(self) -> float:
-        """Kernel steps, if variants need as many for a row as the last time."""
-        return sum(variant.pace * self._deltas[variant.source].count for variant in self._variants)
+        expected = sum(variant.pace * self._deltas[variant.source].count for variant in self._variants)
+        return expected * _ROUND >= self._threads.patience
 
     def run(self, do: Do, readable: Relations, context: Context) -> list[Outcome]:
         """What `do` has to tell of each variant. Raises what it raises for the first variant that fails."""
-        cuts = self.cuts()
+        cuts = self._cuts()
         shares = [(i, Share(cut.variant, cut.delta, cut, n)) for i, cut in enumerate(cuts) for n in range(cut.pieces)]
         # what reads whole relations waits for them to be brought up to date, the rest need not; and long ones first
         shares.sort(key=lambda share: (_reads_whole(share[1].variant, self._deltas), -share[1].variant.pace * share[1].delta.count))
-        first = self._trees(cuts, readable)
+        first = [partial(_settle, readable, name) for name in self._whole]
+        first += [partial(_sort, *each) for each in dict.fromkeys((cut.delta, cut.variant.order) for cut in cuts)]
         outcomes = _on_threads([*first, *(partial(_share, do, share, readable) for _, share in shares)], context)[len(first) :]
         totals = [Outcome()] * len(self._variants)
         for (number, _), outcome in sorted(zip(shares, outcomes, strict=True), key=lambda pair: pair[0][0]):
@@ -127,32 +123,18 @@ class SharedRound:
             totals[number] = Outcome(*map(sum, zip(totals[number], outcome, strict=True)))
         return totals
 
-    @property
-    def threads(self) -> int:
-        """How many threads are worth starting."""
-        return self._threads.workers if self._threads is not None and self.worthwhile else 1
-
-    def make_trees(self, cuts: Sequence[Cut], readable: Relations, context: Context) -> None:
-        """Have the trees made that the cuts read, where threads are worthwhile."""
-        if self.worthwhile:
-            for failure in _on_threads(self._trees(cuts, readable), context):
-                if isinstance(failure, LftjError):
-                    raise failure
-
-    def _trees(self, cuts: Sequence[Cut], readable: Relations) -> list[Task]:
-        wanted = dict.fromkeys((cut.delta, cut.variant.order) for cut in cuts)
-        return [*(partial(_settle, readable, name) for name in self._whole), *(partial(_sort, *each) for each in wanted)]
-
-    def cuts(self) -> list[Cut]:
-        """For each variant what it does, in pieces of about equal work where threads are worthwhile."""
+    def _cuts(self) -> list[Cut]:
+        """For each variant what it does in pieces of about equal work."""
+        assert self._threads is not None
         cuts = []
         for variant in self._variants:
-            delta, pieces = self._deltas[variant.source], 1
-            if self._threads is not None and self.worthwhile:
-                wanted = int(variant.pace * delta.count * _PIECE) // max(1, self._threads.patience)
-                pieces = min(self._threads.parts // _PARTS, wanted)
-            cuts.append(Cut(variant, variant.passing(delta), pieces))
+            delta = self._deltas[variant.source]
+            wanted = int(variant.pace * delta.count * _PIECE) // max(1, self._threads.patience)
+            cuts.append(Cut(variant, variant.passing(delta), min(self._threads.parts // _PARTS, wanted)))
         return cuts
+
+
+Task = Callable[[Context], Outcome]
 
 
 def _reads_whole(variant: Variant, deltas: Mapping[str, LooseRows]) -> bool:
@@ -188,6 +170,5 @@ def _on_threads(tasks: Sequence[Task], context: Context) -> list[Outcome | LftjE
             return failure
 
     outcomes = work.all(carry_out)
-    if any(work.steps):
-        context.divided.append(Divided((), work.steps))
+    context.divided.append(Divided((), work.steps))
     return outcomes

@@ -9,7 +9,6 @@ With `NUMBA_DISABLE_JIT=1` kernels run as Python, and with `NUMBA_BOUNDSCHECK=1`
 
 from __future__ import annotations
 
-from scantree.jit.calls import call, code_of
 from scantree.jit.decorators import compiled, inlined
 from scantree.jit.directory import ADDRESSES, cache_directory
 from scantree.jit.memory import address, bits_to_float, claim, fetch, float_to_bits, load, load_byte, store
@@ -19,9 +18,7 @@ __all__ = [
     "address",
     "bits_to_float",
     "cache_directory",
-    "call",
     "claim",
-    "code_of",
     "compiled",
     "fetch",
     "float_to_bits",

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numba import types
 
-from scantree.jit import address, bits_to_float, call, claim, code_of, compiled, fetch, float_to_bits, inlined, load, load_byte, store
+from scantree.jit import address, bits_to_float, claim, compiled, fetch, float_to_bits, inlined, load, load_byte, store
 
 ROOT = Path(__file__).resolve().parents[3]
 ARRAY: Any = types.Array(types.int64, 1, "C")
@@ -51,27 +51,6 @@ def test_a_kernel_that_kernels_call_can_be_called_from_python_too() -> None:
     assert sum_of_twice(memory) == 12
     assert [twice(memory, at) for at in range(4)] == [0, 2, 4, 6]
     assert sum_of_twice(memory) == 12
-
-
-def test_a_kernel_is_called_by_the_address_of_its_code() -> None:
-    @compiled
-    def weigh(a: int, b: int, c: int, d: int, e: int, f: int, g: int, h: int) -> int:
-        return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f + 7 * g + 8 * h
-
-    @compiled
-    def through(code: int, first: int) -> int:
-        return call(code, first, 1, 2, 3, 4, 5, 6, 7) + 1
-
-    assert through(code_of(weigh), 100) == weigh(100, 1, 2, 3, 4, 5, 6, 7) + 1 == 100 + 168 + 1
-
-
-def test_what_does_not_give_a_word_has_no_code_to_call() -> None:
-    @compiled
-    def half(a: int, b: int, c: int, d: int, e: int, f: int, g: int, h: int) -> float:
-        return (a + b + c + d + e + f + g + h) / 2
-
-    with pytest.raises(TypeError, match="not a word"):
-        code_of(half)
 
 
 def test_only_what_python_calls_gets_machine_code() -> None:
