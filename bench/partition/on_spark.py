@@ -19,7 +19,7 @@ from bench.clock import once
 from bench.figure import Report, require_equal
 from bench.partition.spark_graph import SIZES, count_triangles, spark_executor, triangles, write_graph
 from lftj.dictionary import Dictionary
-from lftj.distributed.cuts import slots
+from lftj.distributed.placing.cuts import slots
 from lftj.types import INT
 
 REPEATS = 2

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from math import isinf
 from typing import TYPE_CHECKING, Any
 
-from lftj.distributed.failure import checked, guarded
+from lftj.distributed.parts.failure import checked, guarded
 from lftj.errors import LimitError
 from lftj.limits import Limits
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lftj.distributed.outcome import Outcome
+from lftj.distributed.parts.outcome import Outcome
 from lftj.distributed.present import Present
 from lftj.distributed.result import change_rows, relation_rows, replaced_rows
 from lftj.program.normal_form import RelationSchema

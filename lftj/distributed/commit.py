@@ -15,16 +15,16 @@ from uuid import uuid4
 
 from lftj.dictionary import Dictionary
 from lftj.distributed.bounds import Bounds
-from lftj.distributed.cuts import readers
-from lftj.distributed.entry import Entry
-from lftj.distributed.manifest import Manifest
-from lftj.distributed.outcome import Outcome, Report
-from lftj.distributed.plan import NEWS_SUFFIX, PartPlan, Rounds
+from lftj.distributed.files.entry import Entry
+from lftj.distributed.files.manifest import Manifest
+from lftj.distributed.parts.outcome import Outcome, Report
+from lftj.distributed.parts.task import PartDone, PartTask
+from lftj.distributed.placing.cuts import readers
+from lftj.distributed.placing.plan import NEWS_SUFFIX, PartPlan, Rounds
+from lftj.distributed.placing.steps import Move, Step
 from lftj.distributed.present import Present
 from lftj.distributed.sending import Sending, Staged
-from lftj.distributed.stage import run_stage
-from lftj.distributed.steps import Move, Step
-from lftj.distributed.task import PartDone, PartTask
+from lftj.distributed.work.stage import run_stage
 from lftj.storage.database import base_name
 
 REMEMBERED = 500

@@ -8,10 +8,10 @@ from pathlib import Path
 from uuid import uuid4
 
 from lftj.dictionary import Dictionary
-from lftj.distributed.entry import Entry, read_entries, write_entry
-from lftj.distributed.failure import guarded
-from lftj.distributed.manifest import ROWS, Manifest
-from lftj.distributed.plan import PartPlan
+from lftj.distributed.files.entry import Entry, read_entries, write_entry
+from lftj.distributed.files.manifest import ROWS, Manifest
+from lftj.distributed.parts.failure import guarded
+from lftj.distributed.placing.plan import PartPlan
 from lftj.distributed.sending import Executor
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.database import base_name

@@ -14,10 +14,11 @@ from lftj import frames
 from lftj.dictionary import Dictionary
 from lftj.distributed.bounds import Bounds
 from lftj.distributed.gathered import folded, push
+from lftj.distributed.parts.transport import row_groups
 from lftj.distributed.present import Present
-from lftj.distributed.sending import GONE, NEW, UPSERT, Dependent, Files, Routed, Sent, Staged
+from lftj.distributed.sending import Dependent, Files, Routed, Sent, Staged
 from lftj.distributed.settling import Settling, remove_files
-from lftj.distributed.transport import row_groups
+from lftj.distributed.work.settle import GONE, NEW, UPSERT
 from lftj.draft import without_facts
 from lftj.errors import DeclarationError, DistributedError, ParseError, TransactionError
 from lftj.handles import RuleHandle

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lftj.distributed.sending import UPSERT, Dependent, Staged
+from lftj.distributed.sending import Dependent, Staged
+from lftj.distributed.work.settle import UPSERT
 from lftj.program.normal_form import RelationSchema
 from lftj.staging import last_of_keys
 from lftj.storage.delta import Delta

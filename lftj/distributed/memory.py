@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lftj.distributed.bounds import Bounds
-from lftj.distributed.cuts import ALL, ONE, local_name
-from lftj.distributed.failure import Failure
-from lftj.distributed.part import PartState
-from lftj.distributed.plan import PartPlan
+from lftj.distributed.parts.failure import Failure
+from lftj.distributed.parts.part import PartState
+from lftj.distributed.parts.task import OnPart
+from lftj.distributed.placing.cuts import ALL, ONE, local_name
+from lftj.distributed.placing.plan import PartPlan
 from lftj.distributed.plan_report import how
 from lftj.distributed.present import Present
-from lftj.distributed.task import OnPart
-from lftj.distributed.worker import Worker, carefully
+from lftj.distributed.work.worker import Worker, carefully
 from lftj.explain.upkeep import memory_rows
 from lftj.recursion.elastic import STRATUM
 from lftj.result import Result

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lftj.distributed.cuts import ALL, ONE
+from lftj.distributed.placing.cuts import ALL, ONE
 from lftj.distributed.present import Present
 from lftj.program.normal_form import RelationSchema
 from lftj.result import Result

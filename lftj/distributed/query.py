@@ -6,15 +6,15 @@ from uuid import uuid4
 
 from lftj.dictionary import Dictionary
 from lftj.distributed.bounds import Bounds
-from lftj.distributed.cuts import ONE
-from lftj.distributed.entry import Entry, read_entries
-from lftj.distributed.manifest import ROWS
+from lftj.distributed.files.entry import Entry, read_entries
+from lftj.distributed.files.manifest import ROWS
+from lftj.distributed.parts.transport import ReadTask
+from lftj.distributed.placing.cuts import ONE
+from lftj.distributed.placing.query_plan import QueryPlan, query_plan
 from lftj.distributed.present import Present
-from lftj.distributed.query_part import Answered, QueryTask, answer_part
-from lftj.distributed.query_plan import QueryPlan, query_plan
 from lftj.distributed.result import DistributedResult
 from lftj.distributed.settling import remove_files
-from lftj.distributed.transport import ReadTask
+from lftj.distributed.work.query_part import Answered, QueryTask, answer_part
 from lftj.errors import DistributedError
 from lftj.program.normal_form import RelationSchema
 from lftj.query import NAME, asked, question_body

@@ -9,14 +9,12 @@ from typing import Any, Protocol
 
 from lftj.dictionary import Dictionary
 from lftj.distributed.bounds import Bounds
-from lftj.distributed.entry import Entry, write_entry
-from lftj.distributed.manifest import ROWS
-from lftj.distributed.transport import FilesTask, RouteTask, route, route_files
+from lftj.distributed.files.entry import Entry, write_entry
+from lftj.distributed.files.manifest import ROWS
+from lftj.distributed.parts.transport import FilesTask, RouteTask, route, route_files
+from lftj.distributed.work.settle import UPSERT
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Delta
-
-CHANGE, UPSERT, NEW, GONE = "change", "upsert", "new", "gone"
-"""Operations: rows that come or go; rows in place of those of their keys; rows that must not be there; rows that must be there and go."""
 
 
 class Executor(Protocol):

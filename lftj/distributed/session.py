@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lftj.distributed.warm import warm
+from lftj.distributed.work.warm import warm
 
 if TYPE_CHECKING:
     import pyspark.sql

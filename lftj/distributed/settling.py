@@ -11,13 +11,13 @@ import numpy as np
 
 from lftj.dictionary import Dictionary
 from lftj.distributed.bounds import Bounds
-from lftj.distributed.cuts import ONE, readers, slots
-from lftj.distributed.entry import Entry
-from lftj.distributed.leads import home_columns
-from lftj.distributed.manifest import ROWS
+from lftj.distributed.files.entry import Entry
+from lftj.distributed.files.manifest import ROWS
+from lftj.distributed.placing.cuts import ONE, readers, slots
+from lftj.distributed.placing.leads import home_columns
 from lftj.distributed.present import Present
-from lftj.distributed.sending import CHANGE, Dependent, Sending, Sent, Staged
-from lftj.distributed.settle import Settled, SettleTask, settle
+from lftj.distributed.sending import Dependent, Sending, Sent, Staged
+from lftj.distributed.work.settle import CHANGE, Settled, SettleTask, settle
 from lftj.program.normal_form import RelationSchema
 from lftj.types import encode_scalar
 

@@ -13,14 +13,14 @@ from lftj.distributed.changes import Changes
 from lftj.distributed.commit import Commit
 from lftj.distributed.compact import ENTRIES, compacted
 from lftj.distributed.draft import DistributedDraft
-from lftj.distributed.manifest import ROWS, Manifest, PathLock, sweep
-from lftj.distributed.outcome import Report
-from lftj.distributed.planner import plan_of
+from lftj.distributed.files.manifest import ROWS, Manifest, PathLock, sweep
+from lftj.distributed.parts.outcome import Report
+from lftj.distributed.placing.planner import plan_of
+from lftj.distributed.placing.programs import described, restored
 from lftj.distributed.present import Present
-from lftj.distributed.programs import described, restored
 from lftj.distributed.sending import Executor
-from lftj.distributed.stored_files import sweep_states
-from lftj.distributed.storing import begin_storing, end_storing
+from lftj.distributed.stored.stored_files import sweep_states
+from lftj.distributed.stored.storing import begin_storing, end_storing
 from lftj.distributed.verify import sweep_verified
 from lftj.errors import DistributedError
 from lftj.limits import LimitStack

@@ -18,14 +18,14 @@ from uuid import uuid4
 
 from lftj.dictionary import Dictionary
 from lftj.distributed.commit import Commit
-from lftj.distributed.entry import Entry, read_entries
-from lftj.distributed.failure import checked, guarded
-from lftj.distributed.manifest import ROWS, Manifest
-from lftj.distributed.plan import PartPlan
+from lftj.distributed.files.entry import Entry, read_entries
+from lftj.distributed.files.manifest import ROWS, Manifest
+from lftj.distributed.parts.failure import checked, guarded
+from lftj.distributed.placing.plan import PartPlan
 from lftj.distributed.present import Present
 from lftj.distributed.result import CHANGE_COLUMNS, signed_rows
 from lftj.distributed.sending import Executor
-from lftj.distributed.worker import forget
+from lftj.distributed.work.worker import forget
 from lftj.program.normal_form import RelationSchema
 from lftj.result import Result
 from lftj.storage.delta import Delta

@@ -9,7 +9,7 @@ from lftj.maintain.shared_head import SharedHead
 from lftj.maintain.trace_state import TraceState
 from lftj.maintain.view_states import ViewState
 from lftj.program.normal_form import FunctorRule, NormalRule
-from lftj.recursion.stratum_state import StratumState
+from lftj.recursion.update.stratum_state import StratumState
 from lftj.state import State
 from sensitivity.shape import Position
 

@@ -1,1 +1,1 @@
-"""Leapfrog triejoin: variable orders, plans, and the one kernel that runs them."""
+"""Leapfrog triejoin: variable orders, plans, and the one kernel that runs them, in `kernels`."""

@@ -13,8 +13,8 @@ from functools import cached_property
 
 import numpy as np
 
-from lftj.join import layout_kernels as at
 from lftj.join.assemble import Assembly
+from lftj.join.kernels import layout_kernels as at
 from lftj.join.part_weights import PartWeights
 from lftj.join.plan import RulePlan
 from lftj.join.run import Run

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
-from lftj.join import layout_kernels as at
 from lftj.join.assemble import Assembly
 from lftj.join.context import Context
+from lftj.join.kernels import layout_kernels as at
 from lftj.join.parallel import Compact, parts_of, patience_with
 from lftj.join.plan import RulePlan, make_plan
 from lftj.join.run import Run, evaluation_failure

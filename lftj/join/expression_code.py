@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from lftj.dictionary import Dictionary
-from lftj.join import operation_kernels as code
-from lftj.join.layout_kernels import LAST_BIT
+from lftj.join.kernels import operation_kernels as code
+from lftj.join.kernels.layout_kernels import LAST_BIT
 from lftj.join.plan import RulePlan
 from lftj.join.variable_orders import variables_of
 from lftj.program.normal_form import Apply, Expression, Filter, NormalRule, Ref, Value

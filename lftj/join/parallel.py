@@ -11,10 +11,10 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
-from lftj.join import layout_kernels as at
 from lftj.join import shared_work
 from lftj.join.context import Context, Divided
 from lftj.join.division import Division, leading_levels
+from lftj.join.kernels import layout_kernels as at
 from lftj.join.plan import RulePlan
 from lftj.join.run import Run, evaluation_failure
 from lftj.join.shared_work import SharedWork

@@ -11,14 +11,14 @@ from functools import cached_property
 
 import numpy as np
 
-from lftj.join import layout_kernels as at
 from lftj.join.assemble import Assembly
 from lftj.join.context import Context
 from lftj.join.evaluate import Columns, Relations
+from lftj.join.kernels import layout_kernels as at
+from lftj.join.kernels.triejoin_kernels import run
 from lftj.join.plan import RulePlan
 from lftj.join.run import OUTPUT_WORDS, SLICE, borrow_cache, borrow_output, evaluation_failure, return_cache
 from lftj.join.trace import NOTHING, LogBuffer, Logged, Sink
-from lftj.join.triejoin_kernels import run
 from scantree import Tree
 from scantree.jit import address
 from scantree.seek_kernels import END

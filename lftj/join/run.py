@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from lftj.errors import LftjError, ValueRangeError
-from lftj.join import layout_kernels as at
 from lftj.join.assemble import Assembly
-from lftj.join.bitmap_kernels import CACHE_LIST, CACHE_WORDS, clear_cache
 from lftj.join.context import Buffer, Context
+from lftj.join.kernels import layout_kernels as at
+from lftj.join.kernels.bitmap_kernels import CACHE_LIST, CACHE_WORDS, clear_cache
+from lftj.join.kernels.triejoin_kernels import run
 from lftj.join.plan import RulePlan
 from lftj.join.trace import LogBuffer, Sink
-from lftj.join.triejoin_kernels import run
 from lftj.types import decode_scalar
 from scantree.jit import address
 

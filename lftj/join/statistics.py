@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lftj.join.statistics_kernels import count_values
+from lftj.join.kernels.statistics_kernels import count_values
 from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import RelationVersion
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lftj.join import layout_kernels as at
+from lftj.join.kernels import layout_kernels as at
 from lftj.join.plan import RulePlan
 from lftj.program.normal_form import Ref
 

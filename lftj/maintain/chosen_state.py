@@ -16,7 +16,7 @@ from lftj.dictionary import Dictionary
 from lftj.heads.support_state import SupportState
 from lftj.maintain.rule_state import RelationState
 from lftj.program.normal_form import RelationSchema
-from lftj.recursion.choice import choose
+from lftj.recursion.rounds.choice import choose
 from lftj.storage.delta import Columns, Delta
 from lftj.storage.relation import Order, RelationVersion
 from scantree import Arena, after_prefix

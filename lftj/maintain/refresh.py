@@ -28,11 +28,11 @@ from lftj.maintain.update import ForecastError, update
 from lftj.maintain.versions import Versions
 from lftj.maintain.view_states import ViewState, ViewStates, rules_of, without_strangers
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, StratifiedProgram, Stratum
-from lftj.recursion.choice import choose
+from lftj.recursion.best.monotone_stratum import follow_monotone
 from lftj.recursion.elastic import Followed, Kept, RowsAlone, follow, stratum_key
-from lftj.recursion.monotone_stratum import follow_monotone
-from lftj.recursion.stratum_state import StratumState
+from lftj.recursion.rounds.choice import choose
 from lftj.recursion.touched_parts import touched_parts
+from lftj.recursion.update.stratum_state import StratumState
 from lftj.storage.database import Database, base_name
 from lftj.storage.delta import Delta
 from lftj.storage.relation import NONE_KNOWN, Known

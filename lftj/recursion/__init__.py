@@ -1,1 +1,6 @@
-"""Strata whose relations depend on one another: rounds until nothing new is found."""
+"""Strata whose relations depend on one another: rounds until nothing new is found.
+
+From below: `rounds` find rows from nothing; `update` follows a change through rows that stand with their iterations; `by_parts` closes
+strata that fall apart; `bootstrap` and `elastic` choose among these, for views that are wanted once and for those that are kept; `best` is
+recursion that keeps a least or greatest value.
+"""

@@ -14,16 +14,16 @@ from lftj.join.context import Context
 from lftj.join.evaluate import Columns, Relations
 from lftj.maintain.full import derive
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
-from lftj.recursion.choice import ChosenRows
-from lftj.recursion.decomposable import decompose
-from lftj.recursion.fixpoint import Fixpoint
-from lftj.recursion.packed_rows import Packed, PackedRows
-from lftj.recursion.parts import close_parts
-from lftj.recursion.prepared_rules import PreparedRules
-from lftj.recursion.ranges import ranges_of_types
-from lftj.recursion.row_set import RowSet
-from lftj.recursion.turns import downstream
-from lftj.recursion.variants import recursive_atoms
+from lftj.recursion.by_parts.decomposable import decompose
+from lftj.recursion.by_parts.parts import close_parts
+from lftj.recursion.rounds.choice import ChosenRows
+from lftj.recursion.rounds.fixpoint import Fixpoint
+from lftj.recursion.rounds.packed_rows import Packed, PackedRows
+from lftj.recursion.rounds.prepared_rules import PreparedRules
+from lftj.recursion.rounds.ranges import ranges_of_types
+from lftj.recursion.rounds.row_set import RowSet
+from lftj.recursion.rounds.turns import downstream
+from lftj.recursion.rounds.variants import recursive_atoms
 from lftj.storage.database import base_name
 from lftj.storage.delta import stored_width
 from lftj.storage.loose_rows import LooseRows

@@ -23,14 +23,14 @@ from lftj.join.evaluate import Columns
 from lftj.maintain.versions import Versions
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, Stratum
 from lftj.recursion.bootstrap import bootstrap
-from lftj.recursion.candidates import decided_group_by_group
-from lftj.recursion.decomposable import decompose
-from lftj.recursion.effort import ROW_ALONE, STEP
+from lftj.recursion.by_parts.decomposable import decompose
 from lftj.recursion.elastic_bootstrap import elastic_bootstrap
-from lftj.recursion.elastic_update import ElasticUpdate
-from lftj.recursion.forecast import Change, allowance, changes_below, disappointed
-from lftj.recursion.readiness import make_ready
-from lftj.recursion.stratum_state import StratumState
+from lftj.recursion.update.candidates import decided_group_by_group
+from lftj.recursion.update.effort import ROW_ALONE, STEP
+from lftj.recursion.update.elastic_update import ElasticUpdate
+from lftj.recursion.update.forecast import Change, allowance, changes_below, disappointed
+from lftj.recursion.update.readiness import make_ready
+from lftj.recursion.update.stratum_state import StratumState
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta
 

@@ -14,17 +14,17 @@ from lftj.join.context import Context
 from lftj.join.evaluate import Columns, Relations
 from lftj.maintain.full import projected
 from lftj.program.normal_form import NormalRule, RelationSchema
-from lftj.recursion.candidates import Candidates
-from lftj.recursion.choice import ChosenRows
-from lftj.recursion.counted_parts import count_parts
-from lftj.recursion.decomposable import decompose
-from lftj.recursion.effort import ITERATION, PROOF, ROW, STEP, WALKED
-from lftj.recursion.fixpoint import Fixpoint
-from lftj.recursion.iterated_relation import IteratedRelation
-from lftj.recursion.proof_table import ProofTable
-from lftj.recursion.rule_queries import RuleQueries
-from lftj.recursion.stratum_state import StratumState
-from lftj.recursion.variants import Variant
+from lftj.recursion.by_parts.counted_parts import count_parts
+from lftj.recursion.by_parts.decomposable import decompose
+from lftj.recursion.rounds.choice import ChosenRows
+from lftj.recursion.rounds.fixpoint import Fixpoint
+from lftj.recursion.rounds.proof_table import ProofTable
+from lftj.recursion.rounds.variants import Variant
+from lftj.recursion.update.candidates import Candidates
+from lftj.recursion.update.effort import ITERATION, PROOF, ROW, STEP, WALKED
+from lftj.recursion.update.iterated_relation import IteratedRelation
+from lftj.recursion.update.rule_queries import RuleQueries
+from lftj.recursion.update.stratum_state import StratumState
 from lftj.storage.database import base_name
 from lftj.storage.delta import stored_width
 

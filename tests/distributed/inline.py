@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from lftj.distributed import worker
-from lftj.distributed.checkpoints import at_once
+from lftj.distributed.stored.checkpoints import at_once
+from lftj.distributed.work import worker
 
 
 class InlineExecutor:

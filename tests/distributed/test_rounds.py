@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lftj
-from lftj.distributed.placement import Placing
-from lftj.distributed.steps import Move
+from lftj.distributed.placing.placement import Placing
+from lftj.distributed.placing.steps import Move
 from tests.distributed.inline import InlineExecutor
 from tests.distributed.test_histories import pair_over
 from tests.strategies.histories import History, histories

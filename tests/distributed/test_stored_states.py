@@ -11,8 +11,9 @@ import pyarrow as pa
 import pytest
 
 import lftj
-from lftj.distributed import checkpoints, stored_part, worker
-from lftj.distributed.warm import warm
+from lftj.distributed.stored import checkpoints, stored_part
+from lftj.distributed.work import worker
+from lftj.distributed.work.warm import warm
 from scantree import segment_map
 from tests.distributed.inline import InlineExecutor
 

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import lftj
-from lftj.distributed import manifest, stage
-from lftj.distributed.steps import Move
-from lftj.distributed.task import PartTask
+from lftj.distributed.files import manifest
+from lftj.distributed.parts.task import PartTask
+from lftj.distributed.placing.steps import Move
+from lftj.distributed.work import stage
 
 
 @dataclass(frozen=True)

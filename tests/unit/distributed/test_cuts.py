@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lftj.dictionary import Dictionary
-from lftj.distributed.cuts import ALL, ONE, local_name, parts_of, readers, slots
+from lftj.distributed.placing.cuts import ALL, ONE, local_name, parts_of, readers, slots
 from lftj.types import DATE, INT, STR
 
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import lftj
 from lftj import frames
 from lftj.dictionary import Dictionary
-from lftj.distributed.cuts import ALL, ONE
-from lftj.distributed.entry import Entry, read_entries, read_entry, write_entry
+from lftj.distributed.files.entry import Entry, read_entries, read_entry, write_entry
+from lftj.distributed.placing.cuts import ALL, ONE
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Delta
 from lftj.types import BOOL, DATE, FLOAT, INT, STR, TIMESTAMP

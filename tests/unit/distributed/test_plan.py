@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from lftj.distributed.cuts import ALL, ONE
-from lftj.distributed.plan import PartPlan
-from lftj.distributed.planner import plan_of
-from lftj.distributed.programs import described, digest, restored
+from lftj.distributed.placing.cuts import ALL, ONE
+from lftj.distributed.placing.plan import PartPlan
+from lftj.distributed.placing.planner import plan_of
+from lftj.distributed.placing.programs import described, digest, restored
 from lftj.program.listing import list_rule
 from lftj.program.program import Program
 from lftj.syntax.parser import parse

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from lftj.distributed.manifest import Manifest
-from lftj.distributed.sealed import sealed, unsealed
+from lftj.distributed.files.manifest import Manifest
+from lftj.distributed.files.sealed import sealed, unsealed
 from lftj.errors import DistributedError
 
 CONTENT = {"version": 3, "text": 'a "sum": 1}', "log": {"e": [1, 2]}, "sum": 7}

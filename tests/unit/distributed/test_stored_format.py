@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lftj.distributed import stored_format
+from lftj.distributed.stored import stored_format
 
 
 def test_the_sources_of_pages_and_states_are_there() -> None:
@@ -17,8 +17,8 @@ def test_the_sources_of_pages_and_states_are_there() -> None:
         "scantree/packing_kernels.py",
         "lftj/text_index_kernels.py",
         "lftj/heads/user_totals.py",
-        "lftj/distributed/stored_heads.py",
-        "lftj/recursion/iterated_relation.py",
+        "lftj/distributed/stored/stored_heads.py",
+        "lftj/recursion/update/iterated_relation.py",
         "lftj/types/codes.py",
         "sensitivity/index.py",
     } <= known

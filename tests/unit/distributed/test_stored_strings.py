@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from lftj.dictionary import Dictionary
-from lftj.distributed.stored_strings import Chain, StoredStrings
-from lftj.distributed.strings_file import NOT_IN_TABLES, files_of
+from lftj.distributed.files.stored_strings import Chain, StoredStrings
+from lftj.distributed.files.strings_file import NOT_IN_TABLES, files_of
 from scantree.watched_files import FileDamagedError, Watch
 
 

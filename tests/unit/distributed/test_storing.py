@@ -6,7 +6,7 @@ import fcntl
 import threading
 from pathlib import Path
 
-from lftj.distributed.storing import begin_storing, end_storing, storing
+from lftj.distributed.stored.storing import begin_storing, end_storing, storing
 
 
 def test_parts_are_stored_while_the_path_is_open(tmp_path: Path) -> None:

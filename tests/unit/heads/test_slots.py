@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from lftj.distributed.partials import verbs
+from lftj.distributed.placing.partials import verbs
 from lftj.heads.slots import Slots
 from scantree import Arena
 

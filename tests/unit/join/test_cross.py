@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from lftj.dictionary import Dictionary
-from lftj.join import layout_kernels as at
 from lftj.join import run as running
 from lftj.join.assemble import Assembly
 from lftj.join.context import Context
 from lftj.join.evaluate import run_plan
+from lftj.join.kernels import layout_kernels as at
 from lftj.join.plan import RulePlan, make_plan
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.relation import RelationVersion

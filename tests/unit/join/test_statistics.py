@@ -6,8 +6,8 @@ import random
 
 import numpy as np
 
+from lftj.join.kernels.statistics_kernels import count_values
 from lftj.join.statistics import Statistics
-from lftj.join.statistics_kernels import count_values
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import RelationVersion

@@ -9,10 +9,10 @@ import numpy as np
 
 from lftj.maintain.versions import Versions
 from lftj.program.normal_form import NormalRule
+from lftj.recursion.best.monotone_update import prove
 from lftj.recursion.elastic_bootstrap import elastic_bootstrap
-from lftj.recursion.monotone_update import prove
-from lftj.recursion.standing import without_proofs
-from lftj.recursion.stratum_state import StratumState
+from lftj.recursion.update.standing import without_proofs
+from lftj.recursion.update.stratum_state import StratumState
 
 Rows = dict[tuple[int, ...], tuple[int, int]]
 

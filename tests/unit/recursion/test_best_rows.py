@@ -11,7 +11,7 @@ import lftj
 from lftj.dictionary import Dictionary
 from lftj.program.monotone import Lattice
 from lftj.program.normal_form import RelationSchema
-from lftj.recursion.best_rows import BestRows
+from lftj.recursion.best.best_rows import BestRows
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT
 from scantree import Arena

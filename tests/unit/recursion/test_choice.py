@@ -10,7 +10,7 @@ import pytest
 import lftj
 from lftj.dictionary import Dictionary
 from lftj.program.normal_form import RelationSchema
-from lftj.recursion.choice import Chooser
+from lftj.recursion.rounds.choice import Chooser
 from lftj.syntax.parser import parse
 from lftj.syntax.printer import print_program
 from lftj.types import INT, STR

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.recursion import compiled_rounds, rounds_kernels
-from lftj.recursion.compiled_rounds import CompiledRounds
+from lftj.recursion.update import compiled_rounds, rounds_kernels
+from lftj.recursion.update.compiled_rounds import CompiledRounds
 from tests.unit.recursion.stratum import check
 from tests.unit.recursion.test_elastic import change, strategies, workspace
 

@@ -7,7 +7,7 @@ import pytest
 from lftj.program.listing import list_rule
 from lftj.program.normal_form import NormalRule
 from lftj.program.program import Program
-from lftj.recursion.decomposable import Decomposition, decompose
+from lftj.recursion.by_parts.decomposable import Decomposition, decompose
 from lftj.syntax.parser import parse
 
 DECLARATIONS = """

@@ -12,13 +12,13 @@ import pytest
 import lftj
 from lftj.errors import LimitError
 from lftj.maintain.versions import Versions
-from lftj.recursion import iterated_relation
 from lftj.recursion.elastic_bootstrap import elastic_bootstrap
-from lftj.recursion.iterated_relation import IteratedRelation
-from lftj.recursion.judge_kernels import GONE
-from lftj.recursion.proof_table import ProofTable
-from lftj.recursion.standing import iterations_of, proofs_of, standing, without_proofs
-from lftj.recursion.stratum_state import StratumState
+from lftj.recursion.rounds.proof_table import ProofTable
+from lftj.recursion.update import iterated_relation
+from lftj.recursion.update.iterated_relation import IteratedRelation
+from lftj.recursion.update.judge_kernels import GONE
+from lftj.recursion.update.standing import iterations_of, proofs_of, standing, without_proofs
+from lftj.recursion.update.stratum_state import StratumState
 from partition.executor import ThreadExecutor
 from scantree import Arena
 from scantree.reorder import reordered
@@ -55,8 +55,8 @@ def test_parts_and_joins_count_the_same(name: str, kind: str, monkeypatch: pytes
     facts = {"e": pick(2), "f": pick(3), "n": pick(1), "t": pick(2)}
     workspace = loaded(DECLARATIONS.format(type=TYPES.get(kind, "number")) + DECOMPOSABLE[name], facts)
     by_parts = bootstrapped(workspace)
-    monkeypatch.setattr("lftj.recursion.counted_parts._FIRST_ROOM", 2)
-    monkeypatch.setattr("lftj.recursion.walks.SLICE", 3)
+    monkeypatch.setattr("lftj.recursion.by_parts.counted_parts._FIRST_ROOM", 2)
+    monkeypatch.setattr("lftj.recursion.by_parts.walks.SLICE", 3)
     assert bootstrapped(workspace) == by_parts
     workspace._engine.threads = ThreadExecutor(2, parts=5, patience=1)
     assert bootstrapped(workspace) == by_parts

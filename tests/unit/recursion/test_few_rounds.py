@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lftj
-from lftj.recursion import few_rounds, touched_parts
+from lftj.recursion import touched_parts
+from lftj.recursion.rounds import few_rounds
 
 DECLARED = ".decl e(d: number, x: number, y: number)\n.decl f(d: number, x: number)\n"
 PROGRAMS = (

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lftj.recursion import iterated_relation
+from lftj.recursion.update import iterated_relation
 from scantree import Tree
 from tests.unit.recursion.stratum import check, states
 from tests.unit.recursion.test_elastic import CLOSURE, change, strategies, workspace

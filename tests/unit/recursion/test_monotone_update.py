@@ -167,8 +167,8 @@ def test_an_update_that_costs_too_much_is_given_up_without_a_trace(monkeypatch: 
     chain = [(i, i + 1, 1) for i in range(300)]
     detour = [(0, 500, 1), (500, 1, 1)]
     with counted(SHORTEST, [*chain, *detour]) as ws:
-        monkeypatch.setattr("lftj.recursion.forecast.ALWAYS", 1000)
-        monkeypatch.setattr("lftj.recursion.forecast._WORTH", 1000)
+        monkeypatch.setattr("lftj.recursion.update.forecast.ALWAYS", 1000)
+        monkeypatch.setattr("lftj.recursion.update.forecast._WORTH", 1000)
         ws._engine.fraction = 1e-9
         assert change(ws, deleted=[(0, 1, 1)]) == "fallback"
         edges = {(x, y): w for x, y, w in (*chain[1:], *detour)}
@@ -180,7 +180,7 @@ def test_an_update_that_costs_too_much_is_given_up_without_a_trace(monkeypatch: 
 
 
 def test_an_update_that_is_expected_to_cost_too_much_is_not_started(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lftj.recursion.forecast._MANY", 10)
+    monkeypatch.setattr("lftj.recursion.update.forecast._MANY", 10)
     edges = graph(50, 200)
     with counted(SHORTEST, edges) as ws:
         assert change(ws, deleted=edges[::2]) == "forecast"

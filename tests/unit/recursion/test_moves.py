@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from lftj.program.normal_form import RelationSchema
-from lftj.recursion.moves import NEVER, ComeAndGone, MovedRows, Moves
-from lftj.recursion.standing import standing
+from lftj.recursion.update.moves import NEVER, ComeAndGone, MovedRows, Moves
+from lftj.recursion.update.standing import standing
 from lftj.storage.delta import Columns
 from lftj.types import INT
 from scantree import Arena

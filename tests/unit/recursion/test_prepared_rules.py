@@ -8,7 +8,7 @@ from typing import Any
 import lftj
 from lftj.program.normal_form import NormalRule
 from lftj.recursion.bootstrap import bootstrap, bootstrap_prepared
-from lftj.recursion.prepared_rules import PreparedRules
+from lftj.recursion.rounds.prepared_rules import PreparedRules
 
 RULES = """
 .decl e(d: number, x: number, y: number)

@@ -7,8 +7,8 @@ import random
 import pytest
 
 import lftj
-from lftj.recursion import reductions
-from lftj.recursion.reductions import Reductions
+from lftj.recursion.rounds import reductions
+from lftj.recursion.rounds.reductions import Reductions
 from tests.unit.recursion.programs import derived, expected
 
 GIVEN = ".decl e(x: int, y: int)  .decl f(x: int, y: int)"

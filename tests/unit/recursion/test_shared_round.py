@@ -15,10 +15,10 @@ import pytest
 import lftj
 from lftj.join.plan import make_plan
 from lftj.join.prepared import PreparedPlan
-from lftj.recursion.packed_rows import Packed
-from lftj.recursion.row_set import RowSet
-from lftj.recursion.shared_round import Cut
-from lftj.recursion.variants import delta_name, variants
+from lftj.recursion.rounds.packed_rows import Packed
+from lftj.recursion.rounds.row_set import RowSet
+from lftj.recursion.rounds.shared_round import Cut
+from lftj.recursion.rounds.variants import delta_name, variants
 from lftj.storage.loose_rows import LooseRows
 from tests.unit.recursion.programs import expected, views
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lftj.recursion import spare_tables
-from lftj.recursion.row_set import RowSet
-from lftj.recursion.spare_tables import give_back, unfilled, zeroed
+from lftj.recursion.rounds import spare_tables
+from lftj.recursion.rounds.row_set import RowSet
+from lftj.recursion.rounds.spare_tables import give_back, unfilled, zeroed
 
 SLOTS = 1 << 16
 
@@ -55,7 +55,7 @@ def test_no_more_is_kept_than_is_bounded(monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.parametrize("high", [(1 << 16) - 2, (1 << 16) - 1, 1 << 16])
 def test_rows_at_the_end_of_half_a_word_are_told_apart(high: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lftj.recursion.row_set._DENSE_BITS", 1)
+    monkeypatch.setattr("lftj.recursion.rounds.row_set._DENSE_BITS", 1)
     rows = RowSet(2, np.zeros(2), np.full(2, high))
     ends = np.array([[high, high, high - 1, 0, 0, high], [high, high - 1, high, 0, 1, high]])
     rows.add(ends, np.arange(2))

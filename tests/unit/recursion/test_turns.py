@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import lftj
-from lftj.recursion.fixpoint import Fixpoint
+from lftj.recursion.rounds.fixpoint import Fixpoint
 
 RING = """
 .decl a(x: number)

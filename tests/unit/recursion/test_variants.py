@@ -7,8 +7,8 @@ import pytest
 
 from lftj.program.normal_form import NormalRule
 from lftj.program.program import Program
-from lftj.recursion.row_set import RowSet
-from lftj.recursion.variants import variants
+from lftj.recursion.rounds.row_set import RowSet
+from lftj.recursion.rounds.variants import variants
 from lftj.syntax.parser import parse
 from tests.unit.recursion.programs import views
 

@@ -1,0 +1,1 @@
+"""What is true, on disk: manifests, the entries of commits, programs and strings."""

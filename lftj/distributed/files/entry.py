@@ -1,0 +1,199 @@
+"""Rows on disk: what one commit did to one relation, as Arrow files with a record batch per part.
+
+A row has a sign before its values: +1 came, −1 went. Values are values, not codes, so each reader codes them with a dictionary of its own.
+A file is written under another name, fsynced and renamed, so it is whole or not there; written again it is the same rows.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from lftj import frames
+from lftj.dictionary import Dictionary
+from lftj.distributed.files.whole_files import whole_file
+from lftj.distributed.placing.cuts import ALL, ONE, parts_of
+from lftj.errors import DistributedError
+from lftj.program.normal_form import RelationSchema
+from lftj.storage.delta import Columns, Delta, no_rows
+from lftj.types import Type
+
+SIGN = "#"
+"""The name of the column of signs, which no user can choose."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A file with rows in one cut: `parts` are (part, rows) of its record batches, in their order, and `sums` their checksums."""
+
+    file: str
+    cut: int
+    parts: tuple[tuple[int, int], ...]
+    sums: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """The same rows in one or more cuts; the home cut comes first. `bytes` is what all files take."""
+
+    version: int
+    pieces: tuple[Piece, ...]
+    bytes: int = 0
+
+    def piece(self, cut: int) -> Piece:
+        """The piece to read for a cut: the one made for it, else the first."""
+        return next((piece for piece in self.pieces if piece.cut == cut), self.pieces[0])
+
+    def holding(self, cut: int) -> list[int] | None:
+        """The parts that have rows under a cut; None when this entry cannot tell."""
+        piece = self.piece(cut)
+        return [part for part, _ in piece.parts] if piece.cut == cut else None
+
+    @property
+    def rows(self) -> int:
+        """Number of rows, both signs."""
+        return sum(rows for _, rows in self.pieces[0].parts)
+
+    def to_json(self) -> dict[str, Any]:
+        """For a manifest."""
+        pieces = [[piece.file, piece.cut, [list(pair) for pair in piece.parts], list(piece.sums)] for piece in self.pieces]
+        return {"version": self.version, "pieces": pieces, "bytes": self.bytes}
+
+    @staticmethod
+    def from_json(found: Mapping[str, Any]) -> Entry:
+        """The entry that `to_json` made this of."""
+        pieces = (Piece(file, cut, tuple((part, rows) for part, rows in parts), tuple(sums)) for file, cut, parts, sums in found["pieces"])
+        return Entry(found["version"], tuple(pieces), found["bytes"])
+
+
+# ── writing ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+def write_entry(
+    folder: Path, stem: str, version: int, schema: RelationSchema, delta: Delta, cuts: Sequence[int], parts: int, dictionary: Dictionary
+) -> Entry:
+    """Write a change in some cuts as `stem-cut.arrow`; `cuts` begins with the home cut. O(n log n) per cut.
+
+    The erases stand before the inserts, so that a row in both comes to be there.
+    """
+    columns = [np.concatenate(pair) if delta.erased else pair[1] for pair in zip(delta.erases, delta.inserts, strict=True)]
+    signs = np.repeat(np.array([-1, 1], np.int8), [delta.erased, delta.inserted])
+    types = [type for _, type in schema.columns]
+    names = [name for name, _ in schema.columns]
+    pieces: list[Piece] = []
+    size = 0
+    for cut in dict.fromkeys(ONE if cut == ALL else cut for cut in cuts):
+        slot = parts_of(columns, types, cut, dictionary, parts)
+        order = np.argsort(slot, kind="stable")
+        table = _table(names, types, [column[order] for column in columns], signs[order], dictionary)
+        held, starts = np.unique(slot[order], return_index=True)
+        piece = Piece(f"{stem}-{cut}.arrow", cut, tuple(zip(held.tolist(), np.diff([*starts, len(slot)]).tolist(), strict=True)))
+        size += _write(folder / piece.file, table, piece)
+        with pa.memory_map(str(folder / piece.file)) as source:
+            reader = pa.ipc.open_file(source)
+            sums = tuple(_sum_of(reader.get_batch(number)) for number in range(len(piece.parts)))
+        pieces.append(replace(piece, sums=sums))
+    return Entry(version, tuple(pieces), size)
+
+
+def _table(names: list[str], types: list[Type], columns: Columns, signs: np.ndarray, dictionary: Dictionary) -> pa.Table:
+    table = pa.table({SIGN: pa.array(signs)})
+    for name, type, codes in zip(names, types, columns, strict=False):
+        table = table.append_column(pa.field(name, type.arrow), frames.decode_column(type, codes, dictionary))
+    return table.combine_chunks()
+
+
+def _write(target: Path, table: pa.Table, piece: Piece) -> int:
+    """Write, fsync, rename; the bytes written."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(target) as sink:
+        with pa.ipc.new_file(sink, table.schema) as writer:
+            start = 0
+            for _, rows in piece.parts:
+                writer.write_table(table.slice(start, rows), max_chunksize=max(1, rows))
+                start += rows
+        return sink.tell()
+
+
+# ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+def read_entry(folder: Path, entry: Entry, schema: RelationSchema, cut: int, part: int, parts: int, dictionary: Dictionary) -> Delta:
+    """One part's rows of an entry, as a change where a row that went and came is one that came. Reads no more than it has to."""
+    return read_entries(folder, [entry], schema, cut, part, parts, dictionary)
+
+
+def read_entries(
+    folder: Path, entries: Sequence[Entry], schema: RelationSchema, cut: int, part: int, parts: int, dictionary: Dictionary
+) -> Delta:
+    """One part's rows of entries in their order: what the last one says about a row holds. Entries without erases are sorted together."""
+    found = [_signed_rows(folder, entry, schema, cut, part, parts, dictionary) for entry in entries if not (cut == ONE and part)]
+    change, come = Delta.empty(schema.arity), list[Columns]()
+    for columns, signs in found:
+        came = signs > 0
+        if came.all():
+            come.append(columns)
+            continue
+        change = change.then(_insertion(come, schema)).then(Delta.deletion([column[~came] for column in columns]))
+        come = [[column[came] for column in columns]]
+    return change.then(_insertion(come, schema))
+
+
+def _insertion(pieces: Sequence[Columns], schema: RelationSchema) -> Delta:
+    """The insertion of all these rows."""
+    if len(pieces) < 2:
+        return Delta.insertion(pieces[0] if pieces else no_rows(schema.arity))
+    rows = np.empty((len(pieces[0]), sum(len(piece[0]) for piece in pieces)), np.int64)
+    for column, line in enumerate(rows):
+        np.concatenate([piece[column] for piece in pieces], out=line)
+    return Delta.insertion(list(rows))
+
+
+def _signed_rows(
+    folder: Path, entry: Entry, schema: RelationSchema, cut: int, part: int, parts: int, dictionary: Dictionary
+) -> tuple[Columns, np.ndarray]:
+    """One part's rows of an entry with their signs, as they were written."""
+    piece = entry.piece(cut)
+    numbers = [place for place, (holder, _) in enumerate(piece.parts) if cut < 0 or piece.cut != cut or holder == part]
+    if not numbers:
+        return no_rows(schema.arity), np.empty(0, np.int8)
+    columns, signs = _coded(_batches(folder, piece, numbers), schema, dictionary)
+    if cut >= 0 and piece.cut != cut:
+        kept = parts_of(columns, [type for _, type in schema.columns], cut, dictionary, parts) == part
+        columns, signs = [column[kept] for column in columns], signs[kept]
+    return columns, signs
+
+
+def _batches(folder: Path, piece: Piece, numbers: Sequence[int]) -> pa.Table:
+    """Some record batches of a file. Raises DistributedError (E403) where they are not what was written."""
+    file = folder / piece.file
+    try:
+        with pa.memory_map(str(file)) as source:
+            reader = pa.ipc.open_file(source)
+            batches = [reader.get_batch(number) for number in numbers]
+            good = all(_sum_of(batch) == piece.sums[number] for number, batch in zip(numbers, batches, strict=True))
+            if good:
+                return pa.Table.from_batches(batches)
+            reason = "its rows have another checksum"
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, IndexError) as problem:
+        reason = str(problem)
+    raise DistributedError(f"{file} is damaged: {reason}", code="E403", hint="take the path back from a copy")
+
+
+def _sum_of(batch: pa.RecordBatch) -> int:
+    """A checksum of all that a batch holds, as it lies in its file."""
+    found = batch.num_rows
+    for column in batch.columns:
+        for buffer in column.buffers():
+            found = zlib.crc32(b"" if buffer is None else buffer, found)
+    return found
+
+
+def _coded(table: pa.Table, schema: RelationSchema, dictionary: Dictionary) -> tuple[Columns, np.ndarray]:
+    signs = table.column(SIGN).to_numpy()
+    if not schema.arity:
+        return [np.zeros(len(signs), np.int64)], signs
+    frame = frames.read(table.drop_columns([SIGN]), schema.columns, dictionary=dictionary)
+    return frame.columns, signs

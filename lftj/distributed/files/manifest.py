@@ -1,0 +1,129 @@
+"""What is true: one small file that names all others.
+
+Parts and driver write rows under new names, `token` of the commit in front; then the manifest, in one rename, makes them part of the
+workspace. A commit that died before leaves files that nothing names; they are swept away when the path is opened next.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from lftj.distributed.files.entry import Entry
+from lftj.distributed.files.sealed import sealed, unsealed
+from lftj.distributed.files.whole_files import whole_file
+from lftj.errors import DistributedError
+from lftj.storage.database import BASE_SUFFIX
+
+FORMAT = 2
+_FILE = "manifest.json"
+_LOCK = "writer.lock"
+ROWS = "rows"
+"""The folder of the row files, below the path."""
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """One version of a workspace.
+
+    `token` names the commit that made it, `program` what `programs.described` gives; `log` holds per relation the entries whose sum it is,
+    `counts` its rows. `batches` holds the last micro-batch of each stream that is in; `tokens` the commits by version from which parts can
+    be brought forward to this one by the entries that came after.
+    """
+
+    parts: int
+    version: int = 0
+    token: str = ""
+    program: Mapping[str, Any] = field(default_factory=dict)
+    log: Mapping[str, tuple[Entry, ...]] = field(default_factory=dict)
+    counts: Mapping[str, int] = field(default_factory=dict)
+    batches: Mapping[str, int] = field(default_factory=dict)
+    tokens: Mapping[int, str] = field(default_factory=dict)
+    steps: Mapping[int, Mapping[int, tuple[int, ...]]] = field(default_factory=dict)
+    """By version, for those of `tokens`: how many steps the commit had in which parts (none named: in all)."""
+
+    def store(self, path: Path) -> None:
+        """Make this the truth: write, fsync, rename, fsync the folder."""
+        log = {name: [entry.to_json() for entry in entries] for name, entries in self.log.items()}
+        tokens = {str(version): token for version, token in self.tokens.items()}
+        content = {"format": FORMAT, "parts": self.parts, "version": self.version, "token": self.token, "program": self.program}
+        content |= {"log": log, "counts": self.counts, "batches": self.batches, "tokens": tokens, "steps": self.steps}
+        path.mkdir(parents=True, exist_ok=True)
+        with whole_file(path / _FILE) as sink:
+            sink.write(sealed(content))
+
+    @staticmethod
+    def load(path: Path) -> Manifest | None:
+        """The truth below a path, None where there is none yet. Raises DistributedError (E403) for what this version cannot read."""
+        try:
+            content = unsealed((path / _FILE).read_bytes())
+        except FileNotFoundError:
+            return None
+        except ValueError as reason:
+            raise DistributedError(f"{path / _FILE} is damaged: {reason}", code="E403", hint="take the path back from a copy") from None
+        if content.get("format") != FORMAT:
+            message = f"{path / _FILE} has format {content.get('format')}, this version reads {FORMAT}"
+            raise DistributedError(message, code="E403", hint="choose another path, or the version of lftj that wrote it")
+        log = {name: tuple(map(Entry.from_json, entries)) for name, entries in content["log"].items()}
+        tokens = {int(version): token for version, token in content["tokens"].items()}
+        rest = {name: content[name] for name in ("parts", "version", "token", "program", "counts", "batches")}
+        steps = {
+            int(version): {int(number): tuple(parts) for number, parts in done.items()}
+            for version, done in content.get("steps", {}).items()
+        }
+        return Manifest(**rest, log=log, tokens=tokens, steps=steps)
+
+    def version_of(self, token: str) -> int | None:
+        """The version that a commit made, if parts can be brought forward from it."""
+        return next((version for version, known in self.tokens.items() if known == token), None)
+
+    def has_done(self, version: int, token: str, part: int, steps: int) -> bool:
+        """Whether a commit is one from which parts can be brought forward, and had so many steps in a part."""
+        done = self.steps.get(version, {}).get(steps)
+        return self.tokens.get(version) == token and done is not None and (not done or part in done)
+
+    def base_log(self) -> dict[str, tuple[Entry, ...]]:
+        """The entries of base rows."""
+        return {name: entries for name, entries in self.log.items() if name.endswith(BASE_SUFFIX)}
+
+    def files(self) -> set[str]:
+        """The row files that this version consists of."""
+        return {piece.file for entries in self.log.values() for entry in entries for piece in entry.pieces}
+
+    def advanced(self, **changes: Any) -> Manifest:
+        """A manifest with some parts of it new."""
+        return replace(self, **changes)
+
+
+def sweep(path: Path, *kept: Manifest) -> int:
+    """Remove the files that none of these manifests names; how many there were."""
+    named = set().union(*(manifest.files() for manifest in kept))
+    stray = [file for file in (path / ROWS).glob("*") if file.name not in named]
+    for file in (*stray, *path.glob(f"{_FILE}.*.tmp")):
+        file.unlink(missing_ok=True)
+    return len(stray)
+
+
+class PathLock:
+    """At most one process writes below a path. The system gives the lock back when its holder dies."""
+
+    def __init__(self, path: Path):
+        """Raises DistributedError (E402) when another workspace holds the path."""
+        path.mkdir(parents=True, exist_ok=True)
+        self._file: int | None = os.open(path / _LOCK, os.O_CREAT | os.O_RDWR)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(self._file)
+            hint = "close the other workspace, or choose another path"
+            raise DistributedError(f"{path} is in use by another workspace", code="E402", hint=hint) from None
+
+    def release(self) -> None:
+        """Let others write. Harmless when repeated."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None

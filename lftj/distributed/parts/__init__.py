@@ -1,0 +1,1 @@
+"""One part of a workspace, and how it is told what to do and answers."""

@@ -1,0 +1,81 @@
+"""What the parts of one process share."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from lftj.dictionary import Dictionary
+from lftj.distributed.files.stored_strings import StoredStrings
+from lftj.distributed.placing.cuts import ALL
+from lftj.distributed.placing.plan import Feed
+from lftj.program.normal_form import RelationSchema
+from lftj.storage.delta import Delta
+from lftj.storage.relation import RelationVersion
+from scantree import Arena
+from scantree.arena import WIDE
+
+_OPENED = 64  # relations of stored states that are remembered
+_COMMITS = 4  # whose whole relations are remembered: a part may be brought forward by one commit and changed by the next
+
+Rows = Callable[[Feed], Delta]
+"""Reads what came for a feed."""
+
+
+@dataclass
+class Host:
+    """What the parts of one process share: memory, the dictionary of strings, and the relations that each of them has whole.
+
+    `whole` holds, for the commits done last, what each such relation became and by which change; so parts go on sharing its pages.
+    """
+
+    arena: Arena = field(default_factory=lambda: Arena(WIDE))
+    dictionary: Dictionary = field(default_factory=Dictionary)
+    whole: OrderedDict[str, dict[tuple[str, int], tuple[RelationVersion, RelationVersion, Delta]]] = field(default_factory=OrderedDict)
+    strings: dict[str, StoredStrings] = field(default_factory=dict)
+    """What is on disk of the dictionary, by path."""
+    _empty: dict[RelationSchema, RelationVersion] = field(default_factory=dict)
+    _opened: OrderedDict[object, RelationVersion] = field(default_factory=OrderedDict)
+
+    def empty(self, schema: RelationSchema) -> RelationVersion:
+        """A relation without rows, the same one each time."""
+        if schema not in self._empty:
+            self._empty[schema] = RelationVersion.empty(schema, self.arena)
+        return self._empty[schema]
+
+    def opened(self, key: object, make: Callable[[], RelationVersion]) -> RelationVersion:
+        """A relation of a stored state; one that several parts have, so that there is a `key`, the same one each time."""
+        if key is None:
+            return make()
+        relation = self._opened.pop(key, None)
+        self._opened[key] = relation = make() if relation is None else relation
+        while len(self._opened) > _OPENED:
+            self._opened.popitem(last=False)
+        return relation
+
+    def strings_below(self, path: str) -> StoredStrings:
+        """What is on disk of the dictionary below a path."""
+        if path not in self.strings:
+            self.strings[path] = StoredStrings(self.dictionary, self.arena.watch)
+        return self.strings[path]
+
+    def moved(self, feed: Feed, old: RelationVersion, commit: str, rows: Rows) -> tuple[RelationVersion, Delta]:
+        """A relation after a commit, and its net change; of one that all parts have whole, once for all parts."""
+        key = (feed.schema.name, id(old))
+        known = self.whole.get(commit, {}).get(key) if feed.cut == ALL else None
+        if known is not None:
+            return known[1:]
+        delta = rows(feed)
+        if old.count:
+            new, gone = ~old.contains(delta.inserts), old.contains(delta.erases)
+            delta = Delta([column[new] for column in delta.inserts], [column[gone] for column in delta.erases])
+        elif delta.erased:
+            delta = Delta(delta.inserts, [column[:0] for column in delta.erases])
+        version = old.apply(delta)
+        if feed.cut == ALL:
+            self.whole.setdefault(commit, {})[key] = (old, version, delta)
+            self.whole.move_to_end(commit)
+            while len(self.whole) > _COMMITS:
+                self.whole.popitem(last=False)
+        return version, delta

@@ -1,0 +1,221 @@
+"""One part: its share of all relations and what its views are maintained with, brought forward commit by commit, step by step.
+
+A part is an lftj database like any other, of local relations, and values in it are never changed: the state before a commit is still there
+when the commit turns out not to happen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from lftj.distributed.parts.host import Host, Rows
+from lftj.distributed.parts.rounds import PartFixpoint, only_grows
+from lftj.distributed.placing.partials import verbs
+from lftj.distributed.placing.plan import NEWS_SUFFIX, Feed, PartPlan, Rounds
+from lftj.distributed.placing.steps import Move, Step
+from lftj.join.context import Buffer, Context
+from lftj.join.statistics import Statistics
+from lftj.keys import check_key
+from lftj.limits import Limits
+from lftj.maintain.refresh import refresh
+from lftj.maintain.row_checks import check_rows
+from lftj.maintain.rule_work import RuleWork
+from lftj.maintain.view_states import ViewState, ViewStates
+from lftj.program.normal_form import StratifiedProgram, Stratum
+from lftj.program.stratification import Stratification
+from lftj.storage.database import BASE_SUFFIX, Database
+from lftj.storage.delta import Columns, Delta
+from lftj.storage.relation import RelationVersion
+
+TRACE_BUDGET = 1 << 26
+"""Bytes that the sensitivity indices of one part may take."""
+
+VERBS = verbs()
+"""The aggregates that parts' programs may have."""
+
+
+@dataclass(frozen=True)
+class PartState:
+    """One part after the commit `token`; without one, base rows only, nothing derived yet."""
+
+    token: str
+    plan: PartPlan
+    number: int
+    parts: int
+    database: Database
+    heads: Mapping[str, ViewState] = field(default_factory=dict)
+    statistics: Statistics = field(default_factory=Statistics)
+    caches: list[Buffer] = field(default_factory=list)
+    outputs: list[Buffer] = field(default_factory=list)
+
+    @staticmethod
+    def loaded(
+        plan: PartPlan, number: int, parts: int, host: Host, rows: Rows, commit: str, known: Mapping[Feed, RelationVersion]
+    ) -> PartState:
+        """Relations as their entries say, but for those that are `known`; `commit` is a name for the sum of these entries."""
+        relations = {name: host.empty(schema) for name, schema in plan.local.items()}
+        for feed in plan.feeds:
+            name = feed.schema.name
+            relations[name] = known[feed] if feed in known else host.moved(feed, relations[name], commit, rows)[0]
+        return PartState("", plan, number, parts, Database(relations))
+
+    def own_rows(self) -> dict[Feed, RelationVersion]:
+        """What parts are sent of the rows that relations have of their own: the same under any rules."""
+        feeds = (feed for feed in self.plan.feeds if feed.relation.endswith(BASE_SUFFIX))
+        return {feed: self.database[feed.schema.name] for feed in feeds}
+
+    def carried(self, plan: PartPlan, host: Host) -> PartState | None:
+        """This state under a plan that has more relations but the same rules; None when it has not."""
+        old = self.plan
+        if plan is old:
+            return self
+        if plan.stages != old.stages or plan.outputs != old.outputs or not set(old.feeds) <= set(plan.feeds):
+            return None
+        new = {name: host.empty(schema) for name, schema in plan.local.items() if name not in self.database}
+        return replace(self, plan=plan, database=self.database.replace(new))
+
+
+@dataclass
+class Advance:
+    """A commit on its way through one part: the state before, the state now, what changed so far, and how many steps are done.
+
+    `net`: the change of base rows, by relation. `news`: what the last round found that other parts need. `shrank`: whether rounds cannot go
+    on from what there was.
+    """
+
+    before: PartState
+    now: PartState
+    token: str
+    deltas: dict[str, Delta] = field(default_factory=dict)
+    net: dict[str, Delta] = field(default_factory=dict)
+    works: list[RuleWork] = field(default_factory=list)
+    news: dict[str, Delta] = field(default_factory=dict)
+    shrank: bool = False
+    steps: int = 0
+    limits: Limits = field(default_factory=Limits)
+    deadline: float | None = None
+
+    @staticmethod
+    def begin(state: PartState, token: str) -> Advance:
+        """Nothing done yet."""
+        return Advance(state, state, token)
+
+    def within(self, limits: Limits) -> Advance:
+        """The same, for a task that begins now under these limits."""
+        self.limits, self.deadline = limits, limits.deadline
+        return self
+
+    def take(self, step: Step, rows: Rows, host: Host) -> None:
+        """Do the next step. Raises what a commit raises; then this is of no use any more."""
+        plan, stage = self.before.plan, self.before.plan.stages[step.stage]
+        if step.opens:
+            self._read([feed for feed in plan.feeds_of(step.stage) if not feed.standing], rows, host)
+        if step.move is Move.WHOLE:
+            self._refresh(stage.of(self.before.number), host)
+        elif stage.rounds is not None:
+            self._round(stage.rounds, step.move, rows, host)
+        self.steps += 1
+
+    def catch_up(self, rows: Rows, host: Host) -> None:
+        """Do a commit, or several, that happened: what was derived in rounds is read."""
+        plan = self.before.plan
+        self._read(plan.feeds, rows, host)
+        self._refresh(tuple(stratum for stage in plan.stages for stratum in stage.of(self.before.number)), host)
+
+    # ── stages ────────────────────────────────────────────────────────────────────────────────────────────────────────
+    def _refresh(self, strata: tuple[Stratum, ...], host: Host) -> None:
+        plan, context = self.before.plan, self._context(host)
+        new = frozenset[str]() if self.before.token else frozenset(name for stratum in strata for name in stratum.relations)
+        program = StratifiedProgram(dict(plan.local), Stratification.of(strata))
+        done = refresh(program, self.before.database, self.now.database, self.deltas, self.now.heads, context, changed_rules=new)
+        self.deltas |= done.deltas
+        self.works += done.works
+        self.now = replace(self.now, database=done.database, heads=done.states)
+
+    def _read(self, feeds: Iterable[Feed], rows: Rows, host: Host) -> None:
+        updates: dict[str, RelationVersion] = {}
+        for feed in feeds:
+            updates |= self._fed(feed, rows, host)
+        self.now = replace(self.now, database=self.now.database.replace(updates))
+
+    # ── rounds ────────────────────────────────────────────────────────────────────────────────────────────────────────
+    def _round(self, rounds: Rounds, move: Move, rows: Rows, host: Host) -> None:
+        self.news = {}
+        if move is Move.TELL:
+            self._told(rounds, host)
+            return
+        changed = {name: self.deltas[name] for name in rounds.below & self.deltas.keys()}
+        self.shrank = move is Move.BEGIN and not only_grows(rounds, changed)
+        if self.shrank:
+            return
+        context, state = self._context(host), self.now
+        fixpoint = PartFixpoint(rounds, state.database, context, state.number, state.parts)
+        if move is Move.ANEW:
+            fixpoint.anew()
+        elif move is Move.BEGIN:
+            fixpoint.follow({name: delta.inserts for name, delta in changed.items()})
+        else:
+            fixpoint.follow(self._arrived(rounds, rows))
+        self.now = replace(state, database=state.database.replace(fixpoint.finish()))
+        self.news = fixpoint.news()
+        self.works.append(RuleWork(", ".join(rounds.cuts), "", "rounds", steps=context.work))
+
+    def _arrived(self, rounds: Rounds, rows: Rows) -> dict[str, Columns]:
+        """What other parts found, by the local relations into which it comes."""
+        local = self.before.plan.local
+        return {
+            name: rows(Feed(relation + NEWS_SUFFIX, cut, local[name])).inserts
+            for relation, cuts in rounds.cuts.items()
+            for name, cut in zip(rounds.local(relation), cuts, strict=True)
+        }
+
+    def _told(self, rounds: Rounds, host: Host) -> None:
+        """The net change that all rounds together made; what parts collected is forgotten."""
+        old, new, context = self.before.database, self.now.database, self._context(host)
+        for relation in rounds.cuts:
+            for name in rounds.local(relation):
+                delta = new[name].difference(old[name])
+                check_rows(new[name].schema, new[name], delta, context)
+                if len(delta):
+                    self.deltas[name] = delta
+        collected = {relation + NEWS_SUFFIX: self.before.plan.local[relation + NEWS_SUFFIX] for relation in rounds.cuts}
+        self.now = replace(self.now, database=new.replace({name: host.empty(schema) for name, schema in collected.items()}))
+
+    def _fed(self, feed: Feed, rows: Rows, host: Host) -> dict[str, RelationVersion]:
+        """The local relation with what is new of what came."""
+        name = feed.schema.name
+        present = self.now.database[name]
+        version, delta = host.moved(feed, present, self.token, rows)
+        if not len(delta):
+            return {}
+        self.deltas[name] = delta
+        if feed.checked:
+            known = feed.relation.removesuffix(BASE_SUFFIX)
+            self.net[known] = delta
+            check_key(replace(feed.schema, name=known), present, version, delta, host.dictionary)
+        return {name: version}
+
+    def finished(self) -> PartState:
+        """The state after the commit."""
+        return replace(self.now, token=self.token)
+
+    def _context(self, host: Host) -> Context:
+        context = context_of(self.now, host)
+        context.work_limit, context.memory_limit, context.deadline = self.limits.work, self.limits.memory, self.deadline
+        return context
+
+
+def context_of(state: PartState, host: Host) -> Context:
+    """The surroundings of an evaluation in a part."""
+    traced = ViewStates.of(state.heads).traced
+    return Context(
+        host.arena,
+        host.dictionary,
+        user_aggregates=VERBS,
+        statistics=state.statistics,
+        trace_budget=TRACE_BUDGET,
+        traced=lambda: traced,
+        caches=state.caches,
+        outputs=state.outputs,
+    )

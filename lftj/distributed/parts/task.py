@@ -1,0 +1,66 @@
+"""What a worker is asked, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from lftj.distributed.files.entry import Entry
+from lftj.distributed.placing.steps import Step
+from lftj.limits import Limits
+from lftj.maintain.rule_work import RuleWork
+
+Log = Mapping[str, Sequence[Entry]]
+"""Entries by relation."""
+
+
+@dataclass(frozen=True)
+class OnPart:
+    """What every task says that needs a part.
+
+    `base`: token and version of the commit that it builds on; `ran`: how many steps that one had here, None when the driver does not know.
+    `limits`: of what it may take itself.
+    """
+
+    path: str
+    part: int
+    parts: int
+    program: Mapping[str, Any]
+    base: tuple[str, int]
+    ran: int | None
+    limits: Limits
+
+
+@dataclass(frozen=True)
+class PartTask(OnPart):
+    """The last of these steps of one commit, in one part.
+
+    `new`: what this commit brings, per step. `afresh`: the program is another one, so everything is derived anew. `oldest`: the first
+    version from which parts can be brought forward.
+    """
+
+    token: str
+    version: int
+    steps: tuple[Step, ...]
+    new: tuple[Log, ...]
+    afresh: bool = False
+    oldest: int = 0
+
+
+@dataclass
+class PartDone:
+    """What a task did: the entries it wrote; inserted and erased base rows, with the entry of those that are not what was asked for;
+    the local relations that changed so far; whether something was lost so that rounds have to begin anew; and how it came by its part:
+    `kept`, `behind` (brought forward), `opened` (as it was stored, and brought forward) or `built`."""
+
+    part: int
+    entries: dict[str, Entry] = field(default_factory=dict)
+    net: dict[str, tuple[int, int, Entry | None]] = field(default_factory=dict)
+    rows: dict[str, tuple[int, int]] = field(default_factory=dict)
+    changed: frozenset[str] = frozenset()
+    shrank: bool = False
+    works: list[RuleWork] = field(default_factory=list)
+    origin: str = "kept"
+    read: int = 0
+    seconds: float = 0.0

@@ -1,0 +1,111 @@
+"""Rows into parts and out of them, where they are: tasks that need no state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from lftj import frames
+from lftj.dictionary import Dictionary
+from lftj.distributed.files.entry import Entry, read_entries, write_entry
+from lftj.distributed.files.manifest import ROWS
+from lftj.distributed.parts.failure import Failure, told
+from lftj.errors import LftjError
+from lftj.program.normal_form import RelationSchema
+from lftj.staging import last_of_keys
+from lftj.storage.delta import Delta
+
+
+@dataclass(frozen=True)
+class RouteTask:
+    """Rows of a DataFrame on their way to their parts: what to call the entry, and how to read the columns.
+
+    `upsert`: of the rows of one key the last one is meant.
+    """
+
+    path: str
+    stem: str
+    version: int
+    parts: int
+    schema: RelationSchema
+    cuts: tuple[int, ...]
+    sign: int
+    upsert: bool
+    options: Mapping[str, Any]
+
+
+def route(batches: Iterator[pa.RecordBatch], task: RouteTask) -> Entry | Failure | None:
+    """Write one partition of a DataFrame as an entry; None when it is empty."""
+    dictionary = Dictionary()
+    change = Delta.empty(task.schema.arity)
+    try:
+        pieces = [frames.read(batch, task.schema.columns, dictionary=dictionary, **task.options).columns for batch in batches]
+    except LftjError as error:
+        return told(error)
+    if pieces:
+        columns = [np.concatenate(column) for column in zip(*pieces, strict=True)]
+        columns = last_of_keys(task.schema, columns) if task.upsert else columns
+        change = Delta.insertion(columns) if task.sign > 0 else Delta.deletion(columns)
+    if not len(change):
+        return None
+    # Another attempt at this partition writes a file of its own, and only one of them is named in the end.
+    stem = f"{task.stem}-{uuid4().hex}"
+    return write_entry(Path(task.path) / ROWS, stem, task.version, task.schema, change, task.cuts, task.parts, dictionary)
+
+
+@dataclass(frozen=True)
+class FilesTask:
+    """Row groups of Parquet files, each a file and a number, on their way to their parts."""
+
+    groups: tuple[tuple[str, int], ...]
+    route: RouteTask
+
+
+def route_files(task: FilesTask) -> Entry | Failure | None:
+    """Write the rows of some row groups as an entry; None when there are none."""
+    # Columns that nobody wants are not read; a missing one is told by the check of the others.
+    wanted = None if "mapping" in task.route.options else [name for name, _ in task.route.schema.columns]
+
+    def batches() -> Iterator[pa.RecordBatch]:
+        for file, group in task.groups:
+            with pq.ParquetFile(file) as source:
+                yield from source.iter_batches(row_groups=[group], columns=wanted)
+
+    return route(batches(), task.route)
+
+
+def row_groups(path: Path) -> list[tuple[str, int]] | None:
+    """The row groups of a Parquet file or of all those in a folder; None for a folder whose names say something, which Spark reads."""
+    files = [path] if path.is_file() else sorted(path.rglob("*.parquet"))
+    within = [part for file in files for part in file.relative_to(path).parts]
+    if not files or any("=" in part or part.startswith(("_", ".")) for part in within):
+        return None
+    return [(str(file), group) for file in files for group in range(pq.ParquetFile(file).num_row_groups)]
+
+
+@dataclass(frozen=True)
+class ReadTask:
+    """One part of a relation, to be read from its entries."""
+
+    path: str
+    part: int
+    parts: int
+    schema: RelationSchema
+    home: int
+    entries: tuple[Entry, ...]
+
+
+def read_part(task: ReadTask) -> Iterator[pa.RecordBatch]:
+    """The rows of one part as Arrow batches."""
+    dictionary = Dictionary()
+    folder = Path(task.path) / ROWS
+    rows = read_entries(folder, task.entries, task.schema, task.home, task.part, task.parts, dictionary).inserts
+    names, types = zip(*task.schema.columns, strict=True)
+    yield from frames.to_arrow(names, types, rows, dictionary).to_batches()

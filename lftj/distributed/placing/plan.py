@@ -1,0 +1,129 @@
+"""What every part does, in stages: what it is sent before each, which local rules it runs, and what it tells the others.
+
+Inside a stage a part needs nobody. What it derives and others read travels between stages, as entries: rows in another cut, and shares.
+A stage of rounds has one recursive stratum, whose parts tell each other what is new until nothing is. Every part has the same plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from lftj.distributed.placing.cuts import ALL, local_name
+from lftj.distributed.placing.placement import Placement
+from lftj.program.monotone import Lattice
+from lftj.program.normal_form import NormalRule, RelationSchema, Stratum
+from lftj.program.program import Program
+from lftj.storage.database import base_name
+
+SHARE_SUFFIX = "%"
+"""Behind the name of a relation: its shares."""
+NEWS_SUFFIX = "~"
+"""Behind the name of a relation that is derived in rounds: what parts found in one of them."""
+
+
+@dataclass(frozen=True)
+class Feed:
+    """Rows that come to a part before a stage: those of the entries of `relation`, in a cut, into the local relation `schema`.
+
+    `checked`: the key of base rows is checked here, and their net change told. `standing`: what the stage itself derived in rounds; entries
+    of commits before are read when a part is built or brought forward, and none in a commit.
+    """
+
+    relation: str
+    cut: int
+    schema: RelationSchema
+    stage: int = 0
+    checked: bool = False
+    standing: bool = False
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a stage's change of a local relation is written as: entries of `relation`, in these cuts, the home first."""
+
+    local: str
+    schema: RelationSchema
+    stage: int
+    cuts: tuple[int, ...]
+    shares: bool = False
+
+    @property
+    def relation(self) -> str:
+        """The name of the entries."""
+        return self.schema.name
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """A recursive stratum whose parts exchange what they find.
+
+    `cuts`: per relation the cuts in which parts hold it, the home first. Bodies of `rules` read relations in these cuts, by their local
+    names; heads are named with `NEWS_SUFFIX`. `lattices`: the relations that keep one value per group.
+    """
+
+    cuts: Mapping[str, tuple[int, ...]]
+    rules: tuple[NormalRule, ...]
+    lattices: Mapping[str, Lattice] = field(default_factory=dict)
+
+    def local(self, relation: str) -> list[str]:
+        """The local names of a relation, the home's first."""
+        return [local_name(relation, cut) for cut in self.cuts[relation]]
+
+    def base(self, relation: str) -> str:
+        """The local name of a relation's own rows."""
+        return base_name(self.local(relation)[0])
+
+    @property
+    def below(self) -> frozenset[str]:
+        """What the rules read that they do not derive, and the relations' own rows."""
+        own = {name for relation in self.cuts for name in self.local(relation)}
+        return frozenset({name for rule in self.rules for name in rule.reads} - own | set(map(self.base, self.cuts)))
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Local strata in order: those of every part, and those of the first part alone; or one that is derived in rounds."""
+
+    strata: tuple[Stratum, ...]
+    alone: tuple[bool, ...]
+    rounds: Rounds | None = None
+
+    def of(self, part: int) -> tuple[Stratum, ...]:
+        """What one part runs."""
+        return tuple(stratum for stratum, alone in zip(self.strata, self.alone, strict=True) if part == 0 or not alone)
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The local relations whose change makes this stage have work."""
+        if self.rounds is not None:
+            return self.rounds.below
+        own = (frozenset(map(base_name, stratum.relations)) for stratum in self.strata)
+        return frozenset().union(*(stratum.reads for stratum in self.strata), *own)
+
+
+@dataclass(frozen=True)
+class PartPlan:
+    """The plan of all parts. `local`: schemas by local name; `homes`: the cut in which each of the user's relations lives."""
+
+    program: Program
+    views: frozenset[str]
+    local: Mapping[str, RelationSchema]
+    feeds: tuple[Feed, ...]
+    stages: tuple[Stage, ...]
+    outputs: tuple[Output, ...]
+    homes: Mapping[str, int]
+    placements: Mapping[str, Placement] = field(default_factory=dict)
+
+    def feeds_of(self, stage: int) -> list[Feed]:
+        """The feeds before a stage."""
+        return [feed for feed in self.feeds if feed.stage == stage]
+
+    def cuts(self, relation: str) -> tuple[int, ...]:
+        """The cuts in which base rows of a relation are read, its home first."""
+        read = [feed.cut for feed in self.feeds if feed.relation == base_name(relation)]
+        return tuple(dict.fromkeys((self.homes[relation], *(cut for cut in read if cut != ALL))))
+
+    def derived(self, relation: str) -> bool:
+        """Whether a relation of the user's has rules."""
+        return relation in self.placements

@@ -1,0 +1,231 @@
+"""Makes the plan of a program: where each stratum is derived, over which local relations, in which stage.
+
+It is a function of the program's description alone, so driver and workers make the same one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from lftj.distributed.placing.cuts import ALL, ONE, local_name
+from lftj.distributed.placing.exchange import own_cut
+from lftj.distributed.placing.leads import Lead, Placement, Rule, cut_of, home_columns, rules_of
+from lftj.distributed.placing.partials import share_column, split_aggregate, split_projection
+from lftj.distributed.placing.placement import Placing
+from lftj.distributed.placing.plan import NEWS_SUFFIX, SHARE_SUFFIX, Feed, Output, PartPlan, Rounds, Stage
+from lftj.distributed.placing.programs import restored
+from lftj.program.monotone import lattices
+from lftj.program.normal_form import FunctorRule, NormalRule, PositiveAtom, RelationSchema, Stratum
+from lftj.program.program import Program
+from lftj.storage.database import base_name
+
+
+def plan_of(description: Mapping[str, Any]) -> PartPlan:
+    """The plan of a described program. About a millisecond a rule."""
+    program, views = restored(description)
+    placing = Placing(program.stratified, description.get("sizes", {}))
+    return Planner(program, views, placing.found).plan()
+
+
+class Planner:
+    """Plans strata one after the other, which are placed. `held`: local relations that are there, whatever they come from."""
+
+    def __init__(self, program: Program, views: frozenset[str], placements: Mapping[str, Placement], held: frozenset[str] = frozenset()):
+        self.program, self.views, self.placements, self.held = program, views, placements, held
+        self.stratified = program.stratified
+        self.local: dict[str, RelationSchema] = {}
+        self.read_cuts: dict[str, dict[int, None]] = {}
+        self.ready: dict[str, int] = {}
+        self.made_at: dict[str, int] = {}
+        self.rounds: dict[int, Rounds] = {}
+        self.feeds: dict[str, Feed] = {}
+        self.strata: list[list[tuple[Stratum, bool]]] = []
+        self.made: list[tuple[str, RelationSchema, int, bool]] = []
+
+    def plan(self) -> PartPlan:
+        """Of the whole program."""
+        for stratum in self.stratified.strata:
+            self._stratum(stratum)
+        homes = {name: self._home(name) for name in self.program.catalog.relations}
+        for name, home in homes.items():
+            self._base(name, home)
+        outputs = tuple(self._output(*made) for made in self.made if self._told(made[1].name))
+        return PartPlan(self.program, self.views, self.local, tuple(self.feeds.values()), self._stages(), outputs, homes, self.placements)
+
+    def _stages(self) -> tuple[Stage, ...]:
+        return tuple(
+            Stage(tuple(s for s, _ in each), tuple(alone for _, alone in each), self.rounds.get(number))
+            for number, each in enumerate(self.strata or [[]])
+        )
+
+    # ── strata ────────────────────────────────────────────────────────────────────────────────────────────────────────
+    def _stratum(self, stratum: Stratum) -> None:
+        """Local rules, in the first stage in which all that they read is there."""
+        shared = next((name for name in stratum.relations if self.placements[name].shares), None)
+        if shared is not None:
+            self._by_shares(self.stratified.relations[shared], rules_of(stratum, shared))
+            return
+        if any(self.placements[name].cuts for name in stratum.relations):
+            self._in_rounds(stratum)
+            return
+        homes = {name: self.placements[name].home for name in stratum.relations}
+        rules: list[Rule] = []
+        for name, home in homes.items():
+            self._local(local_name(name, home), self.stratified.relations[name])
+            for rule, lead in zip(rules_of(stratum, name), self.placements[name].leads, strict=True):
+                rules.append(self._localized(rule, lead, local_name(name, home), homes))
+        stage = self._add(Stratum(tuple(local_name(*each) for each in homes.items()), tuple(rules), stratum.recursive))
+        for name, home in homes.items():
+            self.made.append((local_name(name, home), self.stratified.relations[name], stage, False))
+            self.made_at[name] = stage
+
+    def _by_shares(self, schema: RelationSchema, rules: list[Rule]) -> None:
+        placement = self.placements[schema.name]
+        name, home = schema.name + SHARE_SUFFIX, placement.home
+        merged = replace(schema, name=local_name(schema.name, home))
+        locals_: list[Rule] = []
+        splits = []
+        for rule, lead in zip(map(_normal, rules), placement.leads, strict=True):
+            split = split_aggregate(rule, name, merged.name) if rule.aggregates else split_projection(rule, name, merged)
+            splits.append(split)
+            locals_.append(self._localized(split.local, lead, name, {}))
+        shares = splits[0].shares
+        self._local(name, RelationSchema(name, shares.columns[1:]))
+        stage = self._add(Stratum((name,), tuple(locals_), False))
+        self.made.append((name, shares, stage, True))
+        cut = ONE if home == ONE else share_column(_normal(rules[0]), home)
+        read = local_name(name, cut)
+        self._local(read, shares)
+        self.feeds[read] = Feed(name, cut, self.local[read], stage + 1)
+        self.read_cuts.setdefault(name, {})[cut] = None
+        self.ready[read] = stage + 1
+        self._local(merged.name, schema)
+        merge = splits[0].merge
+        merge = replace(merge, atoms=(replace(merge.atoms[0], relation=read),))
+        stage = self._add(Stratum((merged.name,), (merge,), False), alone=home == ONE)
+        self.made.append((merged.name, schema, stage, False))
+        self.made_at[schema.name] = stage
+
+    def _in_rounds(self, stratum: Stratum) -> None:
+        """A stage of its own: rules over what parts hold in each cut, whose heads are told by `NEWS_SUFFIX`."""
+        cuts = {name: self.placements[name].cuts for name in stratum.relations}
+        rules = tuple(
+            self._exchanging(_normal(rule), lead, cuts)
+            for name in cuts
+            for rule, lead in zip(rules_of(stratum, name), self.placements[name].leads, strict=True)
+        )
+        rounds = Rounds(cuts, rules, lattices(stratum.rules))
+        stage = max((self.ready[name] for name in rounds.below if name in self.ready), default=0)
+        while stage < len(self.strata) and (self.strata[stage] or stage in self.rounds):
+            stage += 1
+        self.strata += [[] for _ in range(len(self.strata), stage + 1)]
+        self.rounds[stage] = rounds
+        for name in cuts:
+            schema = self.stratified.relations[name]
+            self._local(name + NEWS_SUFFIX, RelationSchema(name, schema.columns))
+            for cut, local in zip(cuts[name], rounds.local(name), strict=True):
+                self._local(local, schema)
+                self.feeds[local] = Feed(name, cut, self.local[local], stage, standing=True)
+                self.ready[local] = stage + 1
+            self.made_at[name] = stage
+            self.made.append((rounds.local(name)[0], schema, stage, False))
+
+    def _exchanging(self, rule: NormalRule, lead: Lead, cuts: Mapping[str, tuple[int, ...]]) -> NormalRule:
+        """A rule of a stratum in rounds, over local names."""
+        names: list[str] = []
+        for atom in (*rule.atoms, *rule.negated):
+            if isinstance(atom, PositiveAtom) and atom.relation in cuts:
+                names.append(local_name(atom.relation, own_cut(atom, lead, cuts[atom.relation])))
+            else:
+                names.append(self._reading(atom.relation, cut_of(atom, lead, self._home_or_none(atom.relation)), {}))
+        atoms = tuple(replace(atom, relation=name) for atom, name in zip(rule.atoms, names, strict=False))
+        negated = tuple(replace(atom, relation=name) for atom, name in zip(rule.negated, names[len(atoms) :], strict=True))
+        return replace(rule, relation=rule.relation + NEWS_SUFFIX, atoms=atoms, negated=negated, span=None)
+
+    def _localized(self, rule: Rule, lead: Lead, head: str, homes: Mapping[str, int]) -> Rule:
+        """The rule over local names; notes what is read in which cut. `homes`: of the rule's own stratum."""
+        alone = head.endswith(local_name("", ONE))
+        if isinstance(rule, FunctorRule):
+            home = self.placements[rule.relation].home
+            return replace(rule, relation=head, domain=self._reading(rule.domain, home, homes))
+        cuts = [
+            ONE if alone else cut_of(atom, lead, homes.get(atom.relation, self._home_or_none(atom.relation)))
+            for atom in (*rule.atoms, *rule.negated)
+        ]
+        names = [self._reading(atom.relation, cut, homes) for atom, cut in zip((*rule.atoms, *rule.negated), cuts, strict=True)]
+        atoms = tuple(replace(atom, relation=name) for atom, name in zip(rule.atoms, names, strict=False))
+        negated = tuple(replace(atom, relation=name) for atom, name in zip(rule.negated, names[len(atoms) :], strict=True))
+        return replace(
+            rule, relation=head, atoms=atoms, negated=negated, span=None, lead=lead if isinstance(lead, int) and not alone else None
+        )
+
+    def _reading(self, relation: str, cut: int, own: Mapping[str, int]) -> str:
+        """The local name of a relation in a cut, which from now on comes to each part if it is not derived there."""
+        name = local_name(relation, cut)
+        if relation in own or name in self.feeds or name in self.held:
+            return name
+        self.read_cuts.setdefault(relation, {})[cut] = None
+        home = self._home_or_none(relation)
+        if home == cut:
+            return name
+        schema = self.stratified.relations[relation]
+        self._local(name, RelationSchema(relation, schema.columns))
+        stage = 0 if home is None else self.made_at[relation] + 1
+        self.feeds[name] = Feed(base_name(relation) if home is None else relation, cut, self.local[name], stage)
+        self.ready[name] = stage
+        return name
+
+    def _add(self, stratum: Stratum, *, alone: bool | None = None) -> int:
+        """Into the first stage where what it reads is ready; returns that."""
+        stage = max((self.ready[name] for name in stratum.reads if name not in stratum.relations), default=0)
+        while stage in self.rounds:
+            stage += 1
+        while len(self.strata) <= stage:
+            self.strata.append([])
+        if alone is None:
+            alone = all(name.endswith(local_name("", ONE)) for name in stratum.relations)
+        self.strata[stage].append((stratum, alone))
+        self.ready |= dict.fromkeys(stratum.relations, stage)
+        return stage
+
+    # ── base rows and outputs ─────────────────────────────────────────────────────────────────────────────────────────
+    def _home(self, name: str) -> int:
+        """Where a relation of the user's lives; a base relation in a cut that rules read, if its key admits one."""
+        if name in self.placements:
+            return self.placements[name].home
+        allowed = home_columns(self.stratified.relations[name])
+        read = [cut for cut in self.read_cuts.get(name, ()) if cut in allowed]
+        return (read or allowed or [ONE])[0]
+
+    def _base(self, name: str, home: int) -> None:
+        schema, local = self.stratified.relations[name], local_name(name, home)
+        if name in self.placements:
+            if name in self.views:
+                return
+            local = base_name(local)
+        self._local(local, schema)
+        self.feeds[local] = Feed(base_name(name), home, self.local[local], 0, checked=True)
+
+    def _output(self, local: str, schema: RelationSchema, stage: int, shares: bool) -> Output:
+        read = [cut for cut in self.read_cuts.get(schema.name, {}) if cut != ALL]
+        if not shares:
+            read += [cut for cut in self.placements[schema.name].cuts if cut != ALL]
+        home = read[0] if shares else self.placements[schema.name].home
+        return Output(local, schema, stage, tuple(dict.fromkeys((home, *read))), shares)
+
+    def _told(self, name: str) -> bool:
+        """Users read their relations, and other stages what comes to them."""
+        return name in self.program.catalog.relations or any(feed.relation == name for feed in self.feeds.values())
+
+    def _home_or_none(self, relation: str) -> int | None:
+        return self.placements[relation].home if relation in self.placements else None
+
+    def _local(self, name: str, schema: RelationSchema) -> None:
+        self.local[name] = replace(schema, name=name)
+
+
+def _normal(rule: Rule) -> NormalRule:
+    assert isinstance(rule, NormalRule), "placement gives shares to such rules only"
+    return rule

@@ -1,0 +1,1 @@
+"""What parts are maintained with, on disk, so that another worker opens it instead of deriving it anew."""

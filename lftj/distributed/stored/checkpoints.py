@@ -1,0 +1,219 @@
+"""When a worker stores its parts, and how one that has not a part opens what another stored.
+
+A part is stored a moment after it was derived, and again after some commits or many changed rows, by a thread of its own, so that no commit
+waits for it. Whoever opens it brings it forward by the entries since, which are few. Records of commits that never became true, or of which
+a later step is missing, are passed over: the manifest knows.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from lftj.dictionary import Dictionary
+from lftj.distributed.files.manifest import Manifest
+from lftj.distributed.parts.host import Host
+from lftj.distributed.parts.part import PartState
+from lftj.distributed.parts.task import PartTask
+from lftj.distributed.placing.plan import PartPlan
+from lftj.distributed.stored.stored_files import STATE, RecordName, records, remove_older, trial
+from lftj.distributed.stored.stored_pages import StoredPages
+from lftj.distributed.stored.stored_part import open_part, read_record, store_part
+from lftj.distributed.stored.storing import storing
+from scantree.watched_files import FileDamagedError
+
+COMMITS = 8
+"""Commits in which a part changed, after which it is stored again."""
+ROWS = 1 << 16
+"""Changed rows after which it is."""
+_PAUSE = 0.3  # seconds in which more commits may come before a part is stored
+_LESS_URGENT = 10  # the niceness of the thread
+
+_NOT_TO_BE_HAD = (OSError, MemoryError, LookupError, ValueError, TypeError, FileDamagedError)
+
+
+@dataclass(frozen=True)
+class _Due:
+    """A state that waits to be stored. `base`: the version that is known to be true."""
+
+    name: RecordName
+    program: str
+    state: PartState
+    host: Host
+    base: int
+
+
+@dataclass
+class _Since:
+    """What came since a part was last stored: under `program`, at the commit `stored` of a version, with so many key orders of relations.
+    `latest`: the last commit that is known of."""
+
+    program: str = ""
+    stored: str = ""
+    version: int = 0
+    orders: int = 0
+    latest: str = ""
+    commits: int = 0
+    rows: int = 0
+
+
+class Checkpoints:
+    """Those of one worker. `delayed`: by a thread, else at once."""
+
+    delayed = True
+
+    def __init__(self, hosts: list[Host]) -> None:
+        """`hosts`: the first for parts that are built here; others come when parts of other dictionaries are opened."""
+        self._hosts = hosts
+        self._watch = hosts[0].arena.watch
+        self._trials: list[Path] = []
+        self._pages: dict[str, StoredPages] = {}
+        self._since: dict[tuple[str, int], _Since] = {}
+        self._due: dict[tuple[str, int], _Due] = {}
+        self._wake = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self._busy = False
+
+    def pages(self, path: str) -> StoredPages:
+        """The segments below a path."""
+        if path not in self._pages:
+            self._pages[path] = StoredPages(self._hosts[0].arena, Path(path) / STATE)
+        return self._pages[path]
+
+    # ── storing ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    def changed(self, task: PartTask, program: str, state: PartState, host: Host, rows: int) -> None:
+        """Note that a part is at another commit, or a step further, and store it if it is time. `rows` have changed by it so far."""
+        path, name = task.path, RecordName(task.part, task.version, task.token, len(task.steps))
+        key = path, name.part
+        since = self._since.setdefault(key, _Since())
+        orders = sum(len(relation.orders()) for relation in state.database.values())
+        since.commits += name.token != since.latest
+        since.latest, since.rows = name.token, since.rows + rows
+        many = since.commits > COMMITS or since.rows > ROWS
+        if not any(stage.strata or stage.rounds for stage in state.plan.stages):
+            many &= since.commits > 1  # rows alone are there to be read, and most often rules come next
+        elif since.program != program or since.stored == name.token or since.version < task.oldest or since.orders < orders:
+            many = True  # nothing of this program, not all steps of this commit, nothing that can be brought forward, or not all key orders
+        if not many and key not in self._due:
+            return
+        self._since[key] = _Since(program, name.token, name.version, orders, name.token)
+        due = _Due(name, program, state, host, task.base[1])
+        if not self.delayed:
+            self._store(path, due)
+            return
+        with self._wake:
+            self._due[key] = due
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._go_on, name="checkpoints", daemon=True)
+                self._thread.start()
+            self._wake.notify_all()
+
+    def wait(self) -> None:
+        """Until nothing waits to be stored."""
+        with self._wake:
+            self._wake.wait_for(lambda: not self._due and not self._busy)
+
+    def _go_on(self) -> None:
+        with suppress(OSError, AttributeError):  # not everywhere has a thread a niceness of its own
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _LESS_URGENT)
+        try:
+            while True:
+                self._store_next()
+        finally:  # whatever it was: the next change begins anew
+            self._thread = None
+
+    def _store_next(self) -> None:
+        with self._wake:
+            self._wake.wait_for(lambda: self._due)
+        time.sleep(_PAUSE)
+        with self._wake:
+            key = next(iter(self._due))
+            due, self._busy = self._due.pop(key), True
+        try:
+            self._store(key[0], due)
+        finally:
+            with self._wake:
+                self._busy = False
+                self._wake.notify_all()
+
+    def _store(self, path: str, due: _Due) -> None:
+        with storing(Path(path)) as open_:
+            if not open_:
+                return
+            try:
+                store_part(due.name, due.program, due.state, self.pages(path), due.host.strings_below(path))
+            except (OSError, MemoryError, FileDamagedError):
+                self._since[path, due.name.part].program = ""  # rows are on disk: nothing is lost
+                return
+            remove_older(Path(path) / STATE, due.name, due.base)
+
+    # ── opening ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    def opened(self, path: str, part: int, manifest: Manifest, program: str, plan: PartPlan) -> tuple[PartState, Host] | None:
+        """The part as it was stored last, at a commit from which it can be brought forward; None when it is nowhere.
+
+        Raises FileDamagedError where a file has to be set aside first.
+        """
+        folder = Path(path) / STATE
+        died = (folder / trial(part)).exists()
+        for name in records(folder, part):
+            if not manifest.has_done(name.version, name.token, part, name.steps):
+                continue
+            found = None
+            with suppress(*_NOT_TO_BE_HAD):
+                found = self._open(path, name, manifest.parts, program, plan)
+            if found is not None:
+                self._try(folder / trial(part), everything=died)
+                orders = sum(len(relation.orders()) for relation in found[0].database.values())
+                self._since[path, part] = _Since(program, name.token, name.version, orders, name.token, manifest.version - name.version)
+                return found
+        (folder / trial(part)).unlink(missing_ok=True)
+        return None
+
+    def _open(self, path: str, name: RecordName, parts: int, program: str, plan: PartPlan) -> tuple[PartState, Host] | None:
+        record = read_record(Path(path) / STATE, name, program, parts)
+        if record is None:
+            return None
+        host = self._host(path, [(file, strings) for file, strings in record["strings"]])
+        return open_part(name, record, plan, host, self.pages(path)), host
+
+    def _try(self, mark: Path, *, everything: bool) -> None:
+        """Check `everything` where a worker died while it had this part open, unchecked: damaged pages may lead anywhere. Else note that
+        this one has."""
+        if everything:
+            self._watch.check(everything=True)
+        if everything or self._watch.files:
+            mark.touch()
+            self._trials.append(mark)
+
+    def check(self) -> None:
+        """Check what was looked at of mapped files. Raises FileDamagedError; then no part of this worker can be relied on."""
+        self._watch.check()
+        while self._trials:
+            self._trials.pop().unlink(missing_ok=True)
+
+    def _host(self, path: str, chain: list[tuple[str, int]]) -> Host:
+        """One whose dictionary has the strings of a chain."""
+        for host in self._hosts:
+            if host.strings_below(path).knows(chain):
+                return host
+        host = next((host for host in self._hosts if not len(host.dictionary)), None)
+        if host is None:
+            host = Host(self._hosts[0].arena, Dictionary())
+            self._hosts.append(host)
+        host.strings_below(path).take(Path(path) / STATE, chain)
+        return host
+
+
+@contextmanager
+def at_once() -> Iterator[None]:
+    """Parts are stored in the tasks that change them, and no thread is started."""
+    before, Checkpoints.delayed = Checkpoints.delayed, False
+    try:
+        yield
+    finally:
+        Checkpoints.delayed = before

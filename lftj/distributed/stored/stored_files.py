@@ -1,0 +1,96 @@
+"""The files of stored states below a path: which there are, and which are of no use any more."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from lftj.distributed.files.manifest import Manifest
+from lftj.distributed.files.sealed import unsealed
+from lftj.distributed.files.strings_file import files_of
+from scantree.watched_files import SUMS
+
+STATE = "state"
+"""The folder of pages, strings and records, below the path."""
+_RECORD = ".json"
+
+
+@dataclass(frozen=True, order=True)
+class RecordName:
+    """What a record's name says: the part, the commit (version and token), and how many of its steps the part had done."""
+
+    part: int
+    version: int
+    token: str
+    steps: int
+
+    @property
+    def file(self) -> str:
+        """The name of the file."""
+        return f"{self.part}.{self.version}.{self.token}.{self.steps}{_RECORD}"
+
+    @property
+    def owner(self) -> str:
+        """Whose segments have the pages that only this part has."""
+        return f"part{self.part}"
+
+
+def trial(part: int) -> str:
+    """The name of the file that is there while a worker works with a part of which nothing was checked yet."""
+    return f"{part}.trial"
+
+
+def set_aside(file: Path) -> None:
+    """Have nobody open a damaged file: records that name it are passed over."""
+    with suppress(OSError):
+        os.replace(file, file.with_name(f"damaged-{file.name}"))
+
+
+def records(folder: Path, part: int | None = None) -> list[RecordName]:
+    """The records in a folder, of one part or of all, the latest first."""
+    pattern = f"*{_RECORD}" if part is None else f"{part}.*{_RECORD}"
+    found = (file.name.removesuffix(_RECORD).split(".") for file in folder.glob(pattern))
+    return sorted((RecordName(int(p), int(version), token, int(steps)) for p, version, token, steps in found), reverse=True)
+
+
+def _named(folder: Path, kept: Iterable[RecordName]) -> set[str]:
+    """The files that these records need, and they themselves."""
+    found: set[str] = set()
+    for name in kept:
+        try:
+            record = unsealed((folder / name.file).read_bytes())
+        except (OSError, ValueError):
+            continue
+        segments = {segment["name"] for segment in record["segments"]}
+        found |= (
+            {name.file} | segments | {segment + SUMS for segment in segments} | files_of(folder, [file for file, _ in record["strings"]])
+        )
+    return found
+
+
+def remove_older(folder: Path, latest: RecordName, base: int) -> None:
+    """Remove the records of a part that nobody will open: those before the last one that is of a true commit (`base` is one, and those
+    before it), and those of fewer steps than the latest; and pages of the part that no record needs any more."""
+    found = records(folder, latest.part)
+    last = max((name.version for name in found if name.version <= base), default=0)
+    stale = [name for name in found if name.version < last or (name.token == latest.token and name.steps < latest.steps)]
+    for name in stale:
+        (folder / name.file).unlink(missing_ok=True)
+    if stale:
+        named = _named(folder, set(found).difference(stale))
+        for file in folder.glob(f"{stale[0].owner}-*"):
+            if file.name not in named:
+                file.unlink(missing_ok=True)
+
+
+def sweep_states(path: Path, manifest: Manifest) -> None:
+    """Remove what no part can be opened from, when no worker has parts below the path, or none that may not be built."""
+    folder = path / STATE
+    true = [name for name in records(folder) if manifest.has_done(name.version, name.token, name.part, name.steps)]
+    named = _named(folder, {name.part: name for name in reversed(true)}.values())
+    for file in folder.glob("*"):
+        if file.name not in named:
+            file.unlink(missing_ok=True)

@@ -1,0 +1,117 @@
+"""One part's state on disk: a record that names the pages of all its trees, and holds the little that is no tree.
+
+Pages are written first, and synced, then the record, under the name of its commit: so it is whole or not there. Whether that commit became
+true is for the manifest to say. What is written is what the part has since the last record; what is read when a record is opened is the
+record, and after that the pages that someone looks at.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from lftj.distributed.files.sealed import sealed, unsealed
+from lftj.distributed.files.stored_strings import StoredStrings
+from lftj.distributed.files.whole_files import whole_file
+from lftj.distributed.parts.host import Host
+from lftj.distributed.parts.part import VERBS, PartState
+from lftj.distributed.placing.cuts import ALL
+from lftj.distributed.placing.plan import PartPlan
+from lftj.distributed.stored.stored_files import RecordName
+from lftj.distributed.stored.stored_format import stored_format
+from lftj.distributed.stored.stored_heads import Rule, shared_head_of
+from lftj.distributed.stored.stored_pages import StoredPages, segment_data, segment_of
+from lftj.distributed.stored.stored_relations import relation_data, relation_of, statistics_data, statistics_of
+from lftj.distributed.stored.stored_trees import OpenedTrees, StoredTrees
+from lftj.distributed.stored.stored_views import ViewReader, ViewWriter
+from lftj.storage.database import Database
+
+WHOLE = "whole"
+
+
+# ── writing ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+def store_part(name: RecordName, program: str, state: PartState, pages: StoredPages, strings: StoredStrings) -> int:
+    """Write what is new of a part's pages, and its record. The bytes that the record takes. Raises OSError, MemoryError or
+    FileDamagedError."""
+    trees = StoredTrees()
+    record = {
+        "format": stored_format(),
+        "program": program,
+        "parts": state.parts,
+        "relations": _relations(state, trees),
+        **_views(state, trees),
+        "statistics": statistics_data(state.statistics),
+    }
+    pages.folder.mkdir(exist_ok=True)
+    record["strings"] = strings.written(pages.folder)
+    owners = {WHOLE: trees.roots(shared=True), name.owner: trees.roots(shared=False)}
+    for owner, roots in owners.items():
+        pages.append(owner, roots)
+    for owner in owners:
+        segments = pages.needed(data[0] for data in trees.written())
+        if pages.overgrown(owner, segments) or not pages.there(segments):
+            pages.rewrite(owner, owners[owner])
+    record["trees"] = trees.written()
+    record["segments"] = [segment_data(segment) for segment in pages.needed(data[0] for data in record["trees"])]
+    pages.check()
+    record["full"] = {owner: pages.full[owner] for owner in owners}
+    return _write(pages.folder, name, record)
+
+
+def _relations(state: PartState, trees: StoredTrees) -> dict[str, Any]:
+    whole = {feed.schema.name for feed in state.plan.feeds if feed.cut == ALL}
+    return {name: relation_data(relation, trees, shared=name in whole) for name, relation in state.database.items()}
+
+
+def _views(state: PartState, trees: StoredTrees) -> dict[str, Any]:
+    writer = ViewWriter(rules_of(state.plan), trees)
+    views = {name: writer.view(view) for name, view in state.heads.items()}
+    return {"views": views, "heads": writer.heads}
+
+
+def rules_of(plan: PartPlan) -> list[Rule]:
+    """All local rules, in an order that follows from the program."""
+    return [rule for stage in plan.stages for stratum in stage.strata for rule in stratum.rules]
+
+
+def _write(folder: Path, name: RecordName, record: Mapping[str, Any]) -> int:
+    with whole_file(folder / name.file) as sink:
+        return sink.write(sealed(record))
+
+
+# ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+def read_record(folder: Path, name: RecordName, program: str, parts: int) -> dict[str, Any] | None:
+    """A record of this program and of so many parts, None where it is of others, or of another version of lftj."""
+    record = unsealed((folder / name.file).read_bytes())
+    fits = record["format"] == stored_format() and record["program"] == program and record["parts"] == parts
+    return record if fits else None
+
+
+def open_part(name: RecordName, record: dict[str, Any], plan: PartPlan, host: Host, pages: StoredPages) -> PartState:
+    """The part as it was. O(size of the record): pages are read when someone looks at them.
+
+    Raises OSError, MemoryError, LookupError, ValueError or FileDamagedError where it cannot be had; then nothing has happened.
+    """
+    segments = list(map(segment_of, record["segments"]))
+    trees = OpenedTrees(host.arena, record["trees"], pages.opened(segments, [data[0] for data in record["trees"]]))
+    for owner, words in record["full"].items():
+        pages.full.setdefault(owner, words)
+    whole = {feed.schema.name for feed in plan.feeds if feed.cut == ALL}
+    relations = {}
+    for local, schema in plan.local.items():
+        data = record["relations"][local]
+        key = (str(pages.folder), local, _identified(data, record)) if local in whole else None
+        relations[local] = host.opened(key, partial(relation_of, data, schema, trees))
+    rules = rules_of(plan)
+    heads = [shared_head_of(data, rules, relations, host.dictionary, VERBS, trees) for data in record["heads"]]
+    reader = ViewReader(relations, rules, plan.local, heads, host.dictionary, trees)
+    views = {view: reader.view(view, data) for view, data in record["views"].items()}
+    return PartState(name.token, plan, name.part, record["parts"], Database(relations), views, statistics_of(record["statistics"]))
+
+
+def _identified(data: dict[str, Any], record: dict[str, Any]) -> str:
+    """What is the same for the same version of a relation, whichever part's record it is in."""
+    return json.dumps([[order, record["trees"][number], changes] for order, number, changes in data["orders"]])

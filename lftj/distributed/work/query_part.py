@@ -1,0 +1,109 @@
+"""The task of a question: one part does a stage of it, over what it holds, and writes what it found. The part stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from lftj.distributed.files.entry import Entry, write_entry
+from lftj.distributed.files.manifest import ROWS
+from lftj.distributed.parts.failure import Failure
+from lftj.distributed.parts.part import PartState, context_of
+from lftj.distributed.parts.task import Log, OnPart
+from lftj.distributed.placing.query_plan import QueryPlan
+from lftj.distributed.work.worker import Holding, Worker, carefully
+from lftj.maintain.refresh import refresh
+from lftj.program.normal_form import StratifiedProgram
+from lftj.program.stratification import Stratification
+from lftj.storage.database import Database
+from lftj.storage.delta import Delta
+
+
+@dataclass(frozen=True)
+class QueryTask(OnPart):
+    """One stage of a question `token` in one part. `held`: the part is asked at the version of the task; else all is read from entries.
+    `log`: what feeds are read from, stages before included."""
+
+    token: str
+    plan: QueryPlan
+    stage: int
+    held: bool
+    log: Log
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What a part found, by relation, and the kernel steps and rows read for it."""
+
+    part: int
+    entries: Mapping[str, Entry] = field(default_factory=dict)
+    steps: int = 0
+    read: int = 0
+
+
+def answer_part(task: QueryTask) -> Answered | Failure:
+    """Do it. Raises what has to be tried again."""
+    return carefully(lambda worker: _answered(task, worker))
+
+
+def _answered(task: QueryTask, worker: Worker) -> Answered:
+    holding = Holding(task, worker)
+    state = holding.state() if task.held else PartState("", holding.plan, task.part, task.parts, Database())
+    run = _Run(holding, state)
+    for stage in range(task.stage + 1):
+        run.stage(stage)
+    entries = run.written()
+    worker.checkpoints.check()
+    holding.tidy()
+    return Answered(task.part, entries, run.context.work, holding.read)
+
+
+class _Run:
+    def __init__(self, holding: Holding[QueryTask], state: PartState):
+        self.holding, self.task, self.plan = holding, holding.task, holding.task.plan
+        self.context = context_of(state, holding.host)
+        self.context.keep = False
+        limits = self.task.limits
+        self.context.work_limit, self.context.memory_limit, self.context.deadline = limits.work, limits.memory, limits.deadline
+        self.database = state.database.replace({name: holding.host.empty(schema) for name, schema in self.plan.local.items()})
+
+        self.needed = self._needed()
+
+    def _needed(self) -> set[str]:
+        """The relations that the task's stage looks at. What stages before derived is not kept: it is derived again where it is needed."""
+        needed = {output.local for output in self.plan.outputs if output.stage == self.task.stage}
+        for stage in reversed(self.plan.stages[: self.task.stage + 1]):
+            for stratum in reversed(stage.strata):
+                if not needed.isdisjoint(stratum.relations):
+                    needed |= stratum.reads
+        return needed
+
+    def stage(self, number: int) -> None:
+        """Read what comes before a stage, and derive what it derives, as far as it is needed."""
+        rows = self.holding.rows(self.task.log)
+        fed = {feed.schema.name: rows(feed) for feed in self.plan.feeds if feed.stage == number and feed.schema.name in self.needed}
+        self.database = self.database.replace({name: self.database[name].apply(delta) for name, delta in fed.items()})
+        strata = [each for each in self.plan.stages[number].of(self.task.part) if not self.needed.isdisjoint(each.relations)]
+        new = frozenset(name for stratum in strata for name in stratum.relations)
+        schemas = {name: relation.schema for name, relation in self.database.items()}
+        program = StratifiedProgram(schemas, Stratification.of(strata))
+        self.database = refresh(program, self.database, self.database, {}, {}, self.context, changed_rules=new).database
+        self.context.spend(0)
+
+    def written(self) -> dict[str, Entry]:
+        """What the last stage found that others read."""
+        task, found = self.task, dict[str, Entry]()
+        for number, output in enumerate(self.plan.outputs):
+            rows = self.database[output.local].columns()
+            if output.stage != task.stage or not len(rows[0]):
+                continue
+            if output.shares:  # with the number of the part in front
+                rows = [np.full(len(rows[0]), task.part, np.int64), *rows]
+            delta = Delta(rows, [column[:0] for column in rows])
+            stem, dictionary = f"{task.base[1]}-{task.token}-{task.part}-{number}", self.holding.host.dictionary
+            folder = Path(task.path) / ROWS
+            found[output.relation] = write_entry(folder, stem, task.base[1], output.schema, delta, output.cuts, task.parts, dictionary)
+        return found

@@ -1,0 +1,92 @@
+"""What operations come to that depend on rows which are there: upserts, deletions by value, and those that refuse what is there, or not.
+
+The parts that hold the rows settle them, by the `Staging` of every workspace: they are sent what a transaction asks for, in its order, and
+write the net change of their rows, which the commit then takes like rows that were sent. Only their numbers come back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from lftj.distributed.files.entry import Entry, read_entry, write_entry
+from lftj.distributed.parts.failure import Failure
+from lftj.distributed.parts.task import OnPart
+from lftj.distributed.placing.cuts import local_name
+from lftj.distributed.work.worker import Holding, Worker, carefully
+from lftj.program.normal_form import RelationSchema
+from lftj.staging import Staging, codes_of
+from lftj.storage.database import base_name
+from lftj.storage.delta import no_rows
+from lftj.storage.relation import RelationVersion
+
+CHANGE, UPSERT, NEW, GONE = "change", "upsert", "new", "gone"
+"""Operations: rows that come or go; rows in place of those of their keys; rows that must not be there; rows that must be there and go."""
+
+
+@dataclass(frozen=True)
+class SettleTask(OnPart):
+    """One part's share of the operations on a relation, whose rows lie by the cut `home`; `where`: values of rows to delete after them.
+
+    `cuts`, `stem`, `version`: of the entry that is written.
+    """
+
+    schema: RelationSchema
+    home: int
+    cuts: tuple[int, ...]
+    stem: str
+    version: int
+    operations: tuple[tuple[str, Entry], ...]
+    where: Mapping[str, object] | None
+
+
+@dataclass(frozen=True)
+class Settled:
+    """The net change in one part, None where there is none, how many rows `where` found, and how the part was come by; see `PartDone`."""
+
+    part: int
+    entry: Entry | None
+    found: int
+    origin: str
+
+
+def settle(task: SettleTask) -> Settled | Failure:
+    """Do it. Raises what has to be tried again."""
+    return carefully(lambda worker: _settled(task, worker))
+
+
+def _settled(task: SettleTask, worker: Worker) -> Settled:
+    holding = Holding(task, worker)
+    staging = Staging(_committed(holding))
+    dictionary, found = holding.host.dictionary, no_rows(task.schema.arity)
+    for operation, entry in task.operations:
+        delta = read_entry(holding.folder, entry, task.schema, task.home, task.part, task.parts, dictionary)
+        if operation == UPSERT:
+            staging.add("upsert", delta.inserts)
+            continue
+        if operation in (NEW, GONE):
+            staging.refuse(delta.inserts if operation == NEW else delta.erases, operation == NEW, dictionary)
+        staging.add("delete", delta.erases)
+        staging.add("insert", delta.inserts)
+    if task.where is not None:
+        codes = codes_of(task.schema, task.where, dictionary)
+        found = found if codes is None else staging.where(codes)
+        staging.add("delete", found)
+    net, entry = staging.net(), None
+    worker.checkpoints.check()
+    if len(net):
+        stem = f"{task.stem}-{task.part}"
+        entry = write_entry(holding.folder, stem, task.version, task.schema, net, task.cuts, task.parts, dictionary)
+    holding.tidy()
+    return Settled(task.part, entry, len(found[0]), holding.origin)
+
+
+def _committed(holding: Holding[SettleTask]) -> RelationVersion:
+    """The part's own rows of the relation, under its own name; none where the version does not know it."""
+    task, plan = holding.task, holding.plan
+    name = task.schema.name
+    if name not in plan.homes:
+        return RelationVersion.empty(task.schema, holding.host.arena)
+    state = holding.state()  # before its host is asked for: a part that is opened may bring one
+    local = local_name(name, plan.homes[name])
+    return state.database[base_name(local) if plan.derived(name) else local]

@@ -1,0 +1,110 @@
+"""The task of a commit: one part does a step, and writes what others, users or later versions are to read."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from lftj.distributed.files.entry import Entry, write_entry
+from lftj.distributed.parts.failure import Failure
+from lftj.distributed.parts.part import Advance
+from lftj.distributed.parts.task import PartDone, PartTask
+from lftj.distributed.placing.plan import NEWS_SUFFIX, Output, Rounds
+from lftj.distributed.placing.programs import digest
+from lftj.distributed.work.worker import Holding, Worker, carefully
+from lftj.program.normal_form import RelationSchema
+from lftj.storage.database import BASE_SUFFIX
+from lftj.storage.delta import Delta
+
+
+def run_stage(task: PartTask) -> PartDone | Failure:
+    """Do a step of a commit. Raises what has to be tried again."""
+    return carefully(lambda worker: _stage(task, worker))
+
+
+def _stage(task: PartTask, worker: Worker) -> PartDone:
+    started = time.perf_counter()
+    run = _Run(task, worker)
+    try:
+        done = run.stage()
+    finally:
+        run.tidy()
+    done.seconds = time.perf_counter() - started
+    return done
+
+
+class _Run(Holding[PartTask]):
+    def __init__(self, task: PartTask, worker: Worker):
+        super().__init__(task, worker)
+        self.done = PartDone(task.part)
+
+    @property
+    def afresh(self) -> bool:
+        return self.task.afresh
+
+    def stage(self) -> PartDone:
+        task, done = self.task, self.done
+        advance = self._advance().within(task.limits)
+        before, step = len(advance.works), task.steps[-1]
+        while advance.steps < len(task.steps):
+            advance.take(task.steps[advance.steps], self.rows(task.new[advance.steps]), self.host)
+        self.worker.parts[self.key].advance = advance
+        done.works, done.shrank = advance.works[before:], advance.shrank
+        done.changed = frozenset(advance.deltas)
+        for number, output in enumerate(self.plan.outputs):
+            if step.closes and output.stage == step.stage and output.local in advance.deltas:
+                self._write(number, output, advance.deltas[output.local])
+        self._tell(self.plan.stages[step.stage].rounds, advance.news)
+        if len(task.steps) == 1:
+            self._net(advance.net)
+        self.worker.checkpoints.check()
+        self._checkpoint(advance)
+        done.origin, done.read = self.origin, self.read
+        return done
+
+    def _checkpoint(self, advance: Advance) -> None:
+        rows = sum(map(len, advance.deltas.values()))
+        self.worker.checkpoints.changed(self.task, digest(self.task.program), advance.finished(), self.host, rows)
+
+    def _advance(self) -> Advance:
+        """This commit's way through the part, as far as it came here; begun anew where this very stage was done before."""
+        kept = self.worker.parts.get(self.key)
+        if kept is not None and kept.advance is not None and kept.advance.token == self.task.token:
+            advance, kept.advance = kept.advance, None  # if it fails now, it has not been
+            return advance if advance.steps < len(self.task.steps) else Advance.begin(advance.before, self.task.token)
+        state = self.state()
+        self.worker.parts[self.key].advance = None
+        return Advance.begin(state, self.task.token)
+
+    # ── rows out ──────────────────────────────────────────────────────────────────────────────────────────────────────
+    def _write(self, number: int, output: Output, delta: Delta) -> None:
+        if output.shares:
+            # With the number of the part in front; the column that a relation without columns is stored with goes.
+            inserts, erases = ([np.full(len(rows[0]), self.task.part, np.int64), *rows] for rows in (delta.inserts, delta.erases))
+            delta = Delta(inserts, erases)
+        self.done.entries[output.relation] = self._entry(f"{number}", output.schema, delta, output.cuts)
+        self.done.rows[output.relation] = delta.inserted, delta.erased
+
+    def _tell(self, rounds: Rounds | None, news: Mapping[str, Delta]) -> None:
+        """What other parts have to hold, in all cuts. It is read in the next round, and part of no version."""
+        for number, (relation, delta) in enumerate(news.items()):
+            name, cuts = relation + NEWS_SUFFIX, () if rounds is None else rounds.cuts[relation]
+            self.done.entries[name] = self._entry(f"news{number}.{len(self.task.steps)}", self.plan.local[name], delta, cuts)
+
+    def _entry(self, name: str, schema: RelationSchema, delta: Delta, cuts: Sequence[int]) -> Entry:
+        task = self.task
+        stem = f"{task.version}-{task.token}-{task.part}-{name}"
+        return write_entry(self.folder, stem, task.version, schema, delta, cuts, task.parts, self.host.dictionary)
+
+    def _net(self, net: Mapping[str, Delta]) -> None:
+        """Base rows that came and went; written down where they are not all that was asked for."""
+        for number, (name, delta) in enumerate(net.items()):
+            home = self.plan.homes[name]
+            pieces = [entry.piece(home) for entry in self.task.new[0].get(name + BASE_SUFFIX, ())]
+            asked = [count for piece in pieces for part, count in piece.parts if part == self.task.part]
+            exact = all(piece.cut == home for piece in pieces) and asked == [len(delta)]
+            schema = self.plan.program.catalog.relation(name)
+            entry = None if exact else self._entry(f"net{number}", schema, delta, (home,))
+            self.done.net[name] = delta.inserted, delta.erased, entry

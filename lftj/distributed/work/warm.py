@@ -1,0 +1,40 @@
+"""A first small commit, so that all that parts need is imported, compiled and loaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from lftj.dictionary import Dictionary
+from lftj.distributed.files.entry import write_entry
+from lftj.distributed.files.manifest import ROWS
+from lftj.distributed.parts.task import PartTask
+from lftj.distributed.placing.planner import plan_of
+from lftj.distributed.placing.steps import Step
+from lftj.distributed.stored.checkpoints import at_once
+from lftj.distributed.work.stage import run_stage
+from lftj.distributed.work.worker import forget
+from lftj.limits import Limits
+from lftj.storage.database import BASE_SUFFIX
+from lftj.storage.delta import Delta
+
+
+def warm() -> None:
+    """Load the compiled code that parts need, compiling it where that was never done: for a process that workers are forked from."""
+    with TemporaryDirectory() as folder, at_once():  # a process that is forked from must have no other thread
+        columns = [["x", "int"], ["y", "int"]]
+        edge: dict[str, Any] = {"name": "e", "columns": columns, "key": None, "functional": False, "view": False}
+        views = [{**edge, "name": "v"}, {**edge, "name": "r"}, {**edge, "name": "p"}]
+        rules = "v(x, count()) :- e(x, y), e(y, z), e(x, z). r(x, y) :- e(x, y). r(x, z) :- r(x, y), e(y, z). p(y, y) :- e(_, y)."
+        program = {"relations": [edge, *views], "rules": [rules], "sizes": {}}
+        schema, dictionary = plan_of(program).program.catalog.relation("e"), Dictionary()
+        for version, rows in enumerate([[[1, 2, 1], [2, 3, 3]], [[3], [1]]], 1):
+            delta = Delta.insertion([np.array(column, np.int64) for column in rows])
+            entry = write_entry(Path(folder) / ROWS, f"{version}", version, schema, delta, (0,), 1, dictionary)
+            new = ({"e" + BASE_SUFFIX: [entry]},)
+            base = ("" if version == 1 else "1", version - 1)
+            run_stage(PartTask(folder, 0, 1, program, base, 1, Limits(), f"{version}", version, (Step(0),), new, version == 1))
+    forget()

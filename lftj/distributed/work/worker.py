@@ -1,0 +1,198 @@
+"""What a worker keeps between tasks: parts, as they were after one commit or on their way through the next.
+
+A task names the commit that it builds on; a part that is behind it is brought forward by the entries in between, one that is not there is
+built from all of them, and what a commit did that never became true is forgotten. So it does not matter which worker does a task, how
+often, or what died before.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from lftj.distributed.files.entry import read_entries
+from lftj.distributed.files.manifest import ROWS, Manifest
+from lftj.distributed.parts.failure import Failure, told
+from lftj.distributed.parts.host import Host, Rows
+from lftj.distributed.parts.part import Advance, PartState
+from lftj.distributed.parts.task import Log, OnPart
+from lftj.distributed.placing.plan import Feed, PartPlan
+from lftj.distributed.placing.planner import plan_of
+from lftj.distributed.placing.programs import digest
+from lftj.distributed.stored.checkpoints import Checkpoints
+from lftj.distributed.stored.stored_files import set_aside
+from lftj.errors import DistributedError, LftjError
+from lftj.storage.delta import Delta
+from lftj.storage.relation import RelationVersion
+from scantree.watched_files import FileDamagedError
+
+Done = TypeVar("Done")
+Task = TypeVar("Task", bound=OnPart)
+
+_log = logging.getLogger(__name__)
+
+KEPT_PARTS = 64
+"""Parts that one worker keeps; those not used for longest go."""
+
+
+@dataclass
+class Kept:
+    """A part after a commit that is true, and on its way through the one after."""
+
+    state: PartState
+    host: Host
+    advance: Advance | None = None
+
+
+class Worker:
+    """The memory of this process: parts by path and number, and plans."""
+
+    def __init__(self) -> None:
+        self.host = Host()
+        self.checkpoints = Checkpoints([self.host])
+        self.parts: OrderedDict[tuple[str, int], Kept] = OrderedDict()
+        self.plans: dict[str, PartPlan] = {}
+
+    def plan(self, program: Mapping[str, Any]) -> PartPlan:
+        key = digest(program)
+        if key not in self.plans:
+            self.plans[key] = plan_of(program)
+        return self.plans[key]
+
+
+_worker = Worker()
+
+
+def forget(key: tuple[str, int] | None = None) -> None:
+    """As a worker that has just started, or has never seen this part: for tests and for those who want the memory back."""
+    global _worker
+    if key is None:
+        _worker = Worker()
+    else:
+        _worker.parts.pop(key, None)
+
+
+# ── tasks ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+def carefully(job: Callable[[Worker], Done]) -> Done | Failure:
+    """Do a job with this worker's memory. What users did wrong comes back as a Failure; everything else is raised, and tried again. Where a
+    stored file turns out to be damaged, it is set aside, and all is done once more by a worker that knows nothing."""
+    try:
+        return _checked(job)
+    except FileDamagedError as damage:
+        _log.warning("%s: what was stored is made anew from rows", damage)
+        set_aside(damage.file)
+        forget()
+        return _checked(job)
+
+
+def _checked(job: Callable[[Worker], Done]) -> Done | Failure:
+    try:
+        return job(_worker)
+    except Exception as error:
+        _worker.checkpoints.check()  # it may be what came of a damaged file
+        if isinstance(error, LftjError):
+            return told(error)
+        raise
+
+
+class Holding(Generic[Task]):
+    """A task's part, in the hands of this worker. `origin` and `read`: how it came by it, and the rows that it read; see `PartDone`."""
+
+    def __init__(self, task: Task, worker: Worker):
+        self.task, self.worker = task, worker
+        self.folder = Path(task.path) / ROWS
+        self.plan = worker.plan(task.program)
+        self.key = (task.path, task.part)
+        kept = worker.parts.get(self.key)
+        self.host = worker.host if kept is None else kept.host
+        self.origin, self.read = "kept", 0
+
+    @property
+    def afresh(self) -> bool:
+        """Whether everything is to be derived anew, since the program is another one."""
+        return False
+
+    def state(self) -> PartState:
+        """The part at the commit that the task builds on; kept from now on."""
+        kept = self.worker.parts.get(self.key)
+        state = self._base(kept)
+        if kept is None or kept.state is not state:
+            self.worker.parts[self.key] = Kept(state, self.host)
+        return state
+
+    def tidy(self) -> None:
+        """Forget the parts not used for longest."""
+        if self.key in (parts := self.worker.parts):
+            parts.move_to_end(self.key)
+        while len(parts) > KEPT_PARTS:
+            parts.popitem(last=False)
+
+    def rows(self, log: Log) -> Rows:
+        """Reads what entries hold for a feed."""
+
+        def rows(feed: Feed) -> Delta:
+            entries = log.get(feed.relation, ())
+            delta = read_entries(self.folder, entries, feed.schema, feed.cut, self.task.part, self.task.parts, self.host.dictionary)
+            self.read += len(delta)
+            return delta
+
+        return rows
+
+    # ── the part as it was ────────────────────────────────────────────────────────────────────────────────────────────
+    def _base(self, kept: Kept | None) -> PartState:
+        token, state = self.task.base[0], None if kept is None else kept.state
+        if kept is not None and kept.advance is not None and self._became_true(kept.advance):
+            state = kept.advance.finished()
+        if self.afresh:
+            self.origin = "built"
+            log = self._manifest().base_log()
+            known = {} if state is None or state.token != token else state.own_rows()
+            return self._loaded(log, f"{self.task.path} under {digest(self.task.program)} at {token}", known)
+        state = None if state is None else state.carried(self.plan, self.host)
+        if state is not None and state.token == token:
+            return state
+        return self._built(self._manifest(), state)
+
+    def _became_true(self, advance: Advance) -> bool:
+        ran = self.task.ran
+        return advance.token == self.task.base[0] and ran is not None and advance.steps >= ran
+
+    def _built(self, manifest: Manifest, state: PartState | None) -> PartState:
+        """The part at the base version: from one that is behind, or from nothing."""
+        token, self.origin = self.task.base[0], "behind"
+        if state is None or manifest.version_of(state.token) is None:
+            state = self._opened(manifest)
+        version = None if state is None else manifest.version_of(state.token)
+        if state is None or version is None:
+            self.origin = "built"
+            state = self._loaded(manifest.log, f"{self.task.path} at {token}")
+            later: Log = {}
+        else:
+            later = {name: [entry for entry in entries if entry.version > version] for name, entries in manifest.log.items()}
+        advance = Advance.begin(state, token)
+        advance.catch_up(self.rows(later), self.host)
+        return advance.finished()
+
+    def _opened(self, manifest: Manifest) -> PartState | None:
+        """The part as some worker stored it."""
+        task = self.task
+        found = self.worker.checkpoints.opened(task.path, task.part, manifest, digest(task.program), self.plan)
+        if found is None:
+            return None
+        self.origin = "opened"
+        state, self.host = found
+        return state
+
+    def _loaded(self, log: Log, name: str, known: Mapping[Feed, RelationVersion] | None = None) -> PartState:
+        return PartState.loaded(self.plan, self.task.part, self.task.parts, self.host, self.rows(log), name, known or {})
+
+    def _manifest(self) -> Manifest:
+        manifest = Manifest.load(Path(self.task.path)) or Manifest(self.task.parts)
+        if (manifest.token, manifest.version) != self.task.base:
+            # A task of a driver that is gone, or of a commit that was given up.
+            raise DistributedError(f"version {self.task.base[1]} is not the present one, {manifest.version}", code="E401")
+        return manifest

@@ -1,0 +1,82 @@
+"""Rounds of improvement from rows that are known to be derived: after a change, and after what lost its proofs has gone.
+
+An instantiation that was there before and reads rows that were there before offers nothing new, but to groups that lost what they had. So
+what is offered at first is what these groups are offered now, and what instantiations offer that read something new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from lftj.join.evaluate import Columns
+from lftj.maintain.versions import CHANGE, Versions
+from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RelationSchema
+from lftj.recursion.best.attaining import offering
+from lftj.recursion.best.monotone import MonotoneFixpoint
+from lftj.recursion.update.effort import ITERATION, change_of, charge
+from lftj.recursion.update.rule_queries import LOST
+from lftj.storage.loose_rows import LooseRows
+from lftj.storage.relation import RelationVersion
+
+
+@dataclass(frozen=True)
+class Offers:
+    """What may add to the rows of a stratum.
+
+    `new`: rows found in it; `gone`: those of groups without a value now; `added`: rules that came; `versions`: what changed below.
+    """
+
+    new: Mapping[str, Columns]
+    gone: Mapping[str, Columns]
+    added: list[NormalRule]
+    versions: Versions
+
+    def any(self, rules: Sequence[NormalRule]) -> bool:
+        """Whether there is anything to look at for these rules, which are all of the stratum."""
+        deltas = self.versions.deltas
+        won = any(deltas[atom.relation].inserted for rule in rules for atom in rule.atoms if atom.relation in deltas)
+        opened = any(deltas[atom.relation].erased for rule in rules for atom in rule.negated if atom.relation in deltas)
+        return bool(self.new or self.gone or self.added or won or opened)
+
+
+class Improvement(MonotoneFixpoint):
+    """One run of rounds, which counts as effort."""
+
+    def run_from(self, stayed: Mapping[str, RelationVersion], offers: Offers) -> dict[str, RelationVersion]:
+        """All rows, after rounds from those that `stayed`."""
+        self.resume(stayed)
+        for name, rows in offers.new.items():
+            self.rows[name].add_columns(rows)
+        self.offer_inserted({name: delta.inserts for name, delta in offers.versions.deltas.items()})
+        for rule in self.rules:
+            self._offer_opened(rule, offers.versions)
+            if rule.relation in offers.gone:
+                self._offer_again(rule, offers.gone[rule.relation])
+        for rule in offers.added:
+            self._offer(offering(rule), {**self.lower, **self.totals}, self.rows[rule.relation])
+        self._next_round()
+        return self.finish()
+
+    def _offer_opened(self, rule: NormalRule, versions: Versions) -> None:
+        """What a rule offers where rows went that it must not find."""
+        for atom in rule.negated:
+            if atom.relation in versions.deltas:
+                bound = tuple(column for column, argument in enumerate(atom.args) if argument is not None)
+                went = PositiveAtom(CHANGE, tuple(argument for argument in atom.args if argument is not None))
+                rows = versions.with_change(atom.relation, bound, versions.presence(atom.relation, bound).erases)[CHANGE]
+                self._offer_driven(replace(rule, atoms=(went, *rule.atoms)), CHANGE, rows)
+
+    def _offer_again(self, rule: NormalRule, gone: Columns) -> None:
+        """What a rule offers to the groups of rows that are gone."""
+        schema, value = self.schemas[rule.relation], self._lattices[rule.relation].column
+        group = [column for column in range(schema.arity) if column != value]
+        lost = RelationSchema(schema.name + LOST, tuple(schema.columns[column] for column in group))
+        groups = [gone[column] for column in group] or [gone[value][:1] * 0]
+        head = tuple(term for column, term in enumerate(rule.head) if column != value and isinstance(term, Ref))
+        sought = PositiveAtom(lost.name, head)
+        self._offer_driven(replace(rule, atoms=(sought, *rule.atoms)), lost.name, LooseRows(lost, self.context.arena, groups))
+
+    def _next_round(self) -> None:
+        super()._next_round()
+        charge(self.context, ITERATION + sum(change_of(delta.count, self.totals[name].count) for name, delta in self.deltas.items()))

@@ -1,0 +1,113 @@
+"""A recursive stratum with `min` or `max` at a commit: updated, continued from its rows, or evaluated anew.
+
+Rows alone are enough to go on from after insertions. The first change that may take rows away is therefore the one at which the stratum is
+evaluated anew and its proofs are counted, if such changes are expected to be cheap to follow; later ones, insertions too, are then updates
+(`monotone_update`), started and given up as those of other recursive strata are (`elastic`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from lftj.join.context import Context
+from lftj.maintain.versions import Versions
+from lftj.program.monotone import Lattice, lattices
+from lftj.program.normal_form import NormalRule, RelationSchema, Stratum
+from lftj.recursion.best.monotone import MonotoneFixpoint
+from lftj.recursion.best.monotone_update import MonotoneUpdate, prove
+from lftj.recursion.elastic import UNCOUNTABLE, Followed, Kept, RowsAlone, given_up, put_off, try_update
+from lftj.recursion.update.effort import ITERATION, ROW_ALONE, STEP
+from lftj.recursion.update.forecast import changes_below
+from lftj.recursion.update.stratum_state import StratumState
+from lftj.storage.database import base_name
+from lftj.storage.relation import RelationVersion
+
+
+def follow_monotone(
+    stratum: Stratum, schemas: Mapping[str, RelationSchema], kept: Kept | None, versions: Versions, context: Context, *, same_rules: bool
+) -> Followed | None:
+    """Bring such a stratum up to date; None for one without such a relation. `same_rules`: they are those that made the present rows.
+
+    Raises what evaluation raises; nothing given is changed.
+    """
+    found = lattices(stratum.rules)
+    return _Commit(stratum, schemas, found, versions, context, same_rules).followed(kept) if found else None
+
+
+class _Commit:
+    """One stratum at one commit."""
+
+    def __init__(
+        self,
+        stratum: Stratum,
+        schemas: Mapping[str, RelationSchema],
+        found: Mapping[str, Lattice],
+        versions: Versions,
+        context: Context,
+        same_rules: bool,
+    ):
+        self._schemas, self._found = schemas, found
+        self._versions, self._context = versions, context
+        self._rules = [rule for rule in stratum.rules if isinstance(rule, NormalRule)]
+        self._change = changes_below(stratum, versions)
+        read = {*stratum.reads, *map(base_name, schemas)}
+        self._changed = {name: versions.deltas[name] for name in read & versions.deltas.keys()}
+        negated = {atom.relation for rule in self._rules for atom in rule.negated}
+        erased = any(delta.erased for delta in self._changed.values())
+        self._only_grows = same_rules and not erased and negated.isdisjoint(self._changed)
+
+    def followed(self, kept: Kept | None) -> Followed:
+        """The stratum after the commit."""
+        context = self._context
+        counts = context.keep and context.fraction > 0
+        if isinstance(kept, StratumState):
+            if counts and kept.lattices == self._found:
+                return self._updated_or_not(kept)
+            kept = None
+        if kept is None:
+            return self._derived(RowsAlone())
+        if self._only_grows:
+            return self._derived(kept, "update", go_on=True)
+        later = put_off(kept, self._change, context) if counts else kept
+        if later is not None:
+            return self._derived(later)
+        empty = StratumState.empty(self._schemas, context.arena)
+        return self._derived(kept, counted=replace(empty, lattices=self._found, failures=kept.failures))
+
+    def _updated_or_not(self, kept: StratumState) -> Followed:
+        tried = try_update(kept, lambda: MonotoneUpdate(kept, self._rules, self._versions, self._context), self._context, self._change)
+        if isinstance(tried, Followed):
+            return tried
+        alone = replace(tried.alone, work=tried.kept.work, steps=tried.kept.steps)
+        return self._derived(alone, tried.strategy, go_on=self._only_grows, counted=tried.kept if tried.kept.used else None)
+
+    def _derived(
+        self, kept: RowsAlone, strategy: str = "bootstrap", *, go_on: bool = False, counted: StratumState | None = None
+    ) -> Followed:
+        """All rows by rounds, from nothing or from those there are; and the state like `counted`, if there is one."""
+        before = self._context.work
+        fixpoint = MonotoneFixpoint(self._schemas, self._found, self._rules, self._versions, self._context)
+        old = {name: self._versions[name] for name in self._schemas}
+        if go_on:
+            fixpoint.go_on(old, {name: delta.inserts for name, delta in self._changed.items()})
+        else:
+            fixpoint.start()
+        rows = fixpoint.finish()
+        deltas = {name: rows[name].difference(old[name]) if go_on else old[name].change_to(rows[name].columns()) for name in rows}
+        steps = self._context.work - before
+        work = STEP * steps + ITERATION * fixpoint.rounds + ROW_ALONE * sum(version.count for version in rows.values())
+        after: Kept = kept if go_on else replace(kept, work=work, steps=steps)
+        if counted is not None:
+            after = self._proven(counted, rows, work) or after
+        return Followed(deltas, after, strategy, self._change.rows)
+
+    def _proven(self, like: StratumState, rows: Mapping[str, RelationVersion], work: int) -> Kept | None:
+        """The state with these rows, `work` being what they took: less than evaluation from nothing if there were rows to go on from."""
+        try:
+            state = prove(like, self._rules, rows, self._versions, self._context)
+        except OverflowError:
+            return UNCOUNTABLE
+        if state is None:
+            return given_up(like.failures + 1)
+        return replace(state, work=max(like.work, state.work + work), spent=like.spent, changes=like.changes, failures=like.failures)

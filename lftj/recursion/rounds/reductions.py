@@ -1,0 +1,94 @@
+"""Rows of a relation of the stratum that match a delta, found by looking through all of them.
+
+Where no key order begins with what an atom shares with the delta, a join goes through whole key orders by seeks, round after round.
+Building the order that is missing pays when there are many such rounds (`variant_plans`). Until then the rows are tested one after another
+for the values that the delta has, a nanosecond each, and the join reads the few that are left, in any key order it likes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from lftj.program.normal_form import Ref, RelationSchema
+from lftj.recursion.rounds.packed_rows import Packed, PackedRows, ValueTest
+from lftj.recursion.rounds.variants import Variant, delta_name, older_name
+from lftj.storage.loose_rows import LooseRows
+from lftj.storage.relation import RelationVersion
+from scantree import Arena
+
+_ROWS_A_STEP = 8  # rows that are looked through in the time of a kernel step
+_WORTH_IT = 4  # kernel steps that led to nothing, of so many rows one each, from which on the rows are looked through
+_PASSING = 0.5  # share of the rows that match from which on looking for them is not worth its time
+_WIDEST = 24  # bits of a column whose values are looked up in a table of bytes
+
+Rows = Callable[[str, bool], Packed | None]
+"""The rows of a relation of the stratum as a variant reads them, all or only older ones; None where they are not kept packed. O(rows)."""
+
+
+class Reduction(NamedTuple):
+    """An atom, by the name it reads, of these older or all rows of `relation`; its column `column` is column `by` of the delta."""
+
+    name: str
+    relation: str
+    older: bool
+    column: int
+    by: int
+
+
+class Reductions:
+    """The reductions of one fixpoint over these relations. `rows` gives what there is of one of them, `size` about how much."""
+
+    def __init__(self, schemas: Mapping[str, RelationSchema], rows: Rows, size: Callable[[str], int], arena: Arena):
+        self._schemas = schemas
+        self._rows = rows
+        self._size = size
+        self._arena = arena
+        self._known: dict[int, list[Reduction]] = {}
+
+    def reading(self, variant: Variant, delta: LooseRows) -> Mapping[str, RelationVersion]:
+        """What the variant reads in this round in place of relations of the stratum. O(rows looked through)."""
+        if variant.tries or not isinstance(delta, PackedRows):
+            return {}
+        if id(variant) not in self._known:
+            self._known[id(variant)] = self._of(variant)
+        found = {}
+        for reduction in self._known[id(variant)]:
+            if not self._worthwhile(variant, self._size(reduction.relation)):
+                continue
+            rows = self._rows(reduction.relation, reduction.older)
+            if rows is None or rows.widths[reduction.column] > _WIDEST:
+                continue
+            found[reduction.name] = left = self._left(reduction, rows, delta)
+            variant.wasted += rows.words.size // _ROWS_A_STEP
+            if left.count > _PASSING * rows.words.size:
+                self._known[id(variant)] = []
+        variant.reduced = bool(found)
+        return found
+
+    @staticmethod
+    def _worthwhile(variant: Variant, rows: int) -> bool:
+        return variant.reduced or variant.idle * _WORTH_IT > rows
+
+    def _of(self, variant: Variant) -> list[Reduction]:
+        """The atoms that share a variable with the delta, but not the first column: in each the first that is shared."""
+        names = {name: (name, False) for name in self._schemas} | {older_name(name): (name, True) for name in self._schemas}
+        read = [atom.relation for atom in variant.rule.atoms]
+        newest = variant.rule.atoms[read.index(delta_name(variant.source))]
+        found = []
+        for atom in variant.rule.atoms:
+            shared = [column for column, argument in enumerate(atom.args) if isinstance(argument, Ref) and argument in newest.args]
+            if atom.relation in names and read.count(atom.relation) == 1 and shared and shared[0] > 0:
+                by = newest.args.index(atom.args[shared[0]])
+                found.append(Reduction(atom.relation, *names[atom.relation], shared[0], by))
+        return found
+
+    def _left(self, reduction: Reduction, rows: Packed, delta: PackedRows) -> PackedRows:
+        """The rows that match. O(rows + delta)."""
+        present = np.zeros(1 << rows.widths[reduction.column], np.uint8)
+        values = delta.columns()[reduction.by] - rows.lows[reduction.column]
+        present[values[(values >= 0) & (values < present.size)]] = 1
+        whole = PackedRows(self._schemas[reduction.relation], self._arena, rows)
+        return whole.passing((ValueTest(reduction.column, present),))

@@ -1,0 +1,97 @@
+"""All the ways in which the elastic update asks one rule of a recursive stratum [Elastic, Algorithm 3].
+
+What changed below the stratum changes proofs at once, all iterations together. What moved inside it changes the proofs that use it. And a
+row that lost its proofs asks for those it has in later iterations. An instantiation that several changed atoms find counts once because
+atoms are taken in turn: those before the changed one read the state after the change, those behind it the state before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+
+from lftj.maintain.versions import CHANGE, OLD
+from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref
+from lftj.recursion.update.elastic_query import ElasticQuery
+from lftj.recursion.update.iterated_relation import ITERATED
+
+BEFORE = ITERATED + "#before"
+"""Behind a relation's name: its rows before the present move."""
+START = ITERATED + "#start"
+"""Behind a relation's name: its rows before the update."""
+MOVED = ITERATED + "#moved"
+"""Behind a relation's name: rows found or lost in the present iteration, with their standing, or its complement as they were."""
+LOST = "#lost"
+"""Behind a relation's name: the rows that are asked for proofs."""
+
+
+class RuleQueries:
+    """The queries of one rule, planned when first asked. Shared by all versions of a state: they are kept for speed only."""
+
+    def __init__(self, rule: NormalRule, members: frozenset[str]):
+        self.rule = rule
+        self.members = members
+
+    @cached_property
+    def below(self) -> list[ElasticQuery]:
+        """Proofs won and lost by a change of one relation below, one query per atom."""
+        queries: list[ElasticQuery] = []
+        rule = self.rule
+        for i, atom in enumerate(rule.atoms):
+            if atom.relation not in self.members:
+                later = self._atoms(rule.atoms[i + 1 :], OLD, ITERATED)
+                atoms = (*self._atoms(rule.atoms[:i], "", ITERATED), PositiveAtom(CHANGE, atom.args), *later)
+                queries.append(ElasticQuery(replace(rule, atoms=atoms, negated=_renamed(rule.negated, OLD)), atom.relation))
+        for i, gone in enumerate(rule.negated):
+            bound = tuple(column for column, argument in enumerate(gone.args) if argument is not None)
+            change = PositiveAtom(CHANGE, tuple(argument for argument in gone.args if argument is not None))
+            negated = (*rule.negated[:i], *_renamed(rule.negated[i + 1 :], OLD))
+            body = replace(rule, atoms=(change, *self._atoms(rule.atoms, "", ITERATED)), negated=negated)
+            queries.append(ElasticQuery(body, gone.relation, bound))
+        return queries
+
+    @cached_property
+    def moved(self) -> list[ElasticQuery]:
+        """Proofs won and lost by rows that move, one query per atom of the stratum."""
+        rule = self.rule
+        queries: list[ElasticQuery] = []
+        for i, atom in enumerate(rule.atoms):
+            if atom.relation in self.members:
+                before = self._atoms(rule.atoms[:i], "", ITERATED)
+                moved = PositiveAtom(atom.relation + MOVED, atom.args)
+                atoms = (*before, moved, *self._atoms(rule.atoms[i + 1 :], "", BEFORE))
+                queries.append(ElasticQuery(replace(rule, atoms=atoms), atom.relation))
+        return queries
+
+    @cached_property
+    def rediscovery(self) -> ElasticQuery:
+        """The proofs that lost rows had before the update."""
+        rule = self.rule
+        head = PositiveAtom(rule.relation + LOST, tuple(term for term in rule.head if isinstance(term, Ref)))
+        atoms = (head, *self._atoms(rule.atoms, OLD, START))
+        return ElasticQuery(replace(rule, atoms=atoms, negated=_renamed(rule.negated, OLD)))
+
+    @cached_property
+    def added(self) -> ElasticQuery:
+        """All proofs by a rule that comes: the rule as a fact that is inserted, its body the delta query of that fact [DYRE]."""
+        return ElasticQuery(replace(self.rule, atoms=self._atoms(self.rule.atoms, "", ITERATED)))
+
+    @cached_property
+    def removed(self) -> ElasticQuery:
+        """All proofs by a rule that goes."""
+        rule = self.rule
+        atoms = self._atoms(rule.atoms, OLD, ITERATED)
+        return ElasticQuery(replace(rule, atoms=atoms, negated=_renamed(rule.negated, OLD)))
+
+    @property
+    def recursive(self) -> bool:
+        """Whether the rule reads relations of the stratum."""
+        return any(atom.relation in self.members for atom in self.rule.atoms)
+
+    def _atoms(self, atoms: tuple[PositiveAtom, ...], below: str, inside: str) -> tuple[PositiveAtom, ...]:
+        """These atoms with a suffix for relations below the stratum and another for its own."""
+        return tuple(PositiveAtom(a.relation + (inside if a.relation in self.members else below), a.args) for a in atoms)
+
+
+def _renamed(negated: tuple[NegatedAtom, ...], suffix: str) -> tuple[NegatedAtom, ...]:
+    return tuple(NegatedAtom(atom.relation + suffix, atom.args) for atom in negated)
