@@ -17,7 +17,7 @@ from lftj.heads.user import UserAggregate
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.program.schema import UserAggregateSignature
-from lftj.staging import Staging, codes_of, last_of_keys
+from lftj.staging import Staging, codes_of, require_key
 from lftj.state import name_of
 from lftj.storage.delta import Columns, no_rows
 from lftj.storage.relation import RelationVersion
@@ -75,7 +75,8 @@ class Draft:
     def upsert(self, relation: str | Predicate, data: object, options: dict[str, Any]) -> None:
         """See `Transaction.upsert`."""
         schema, rows = self._read(relation, data, options)
-        self.staging(schema.name).add("upsert", last_of_keys(schema, rows))
+        require_key(schema)
+        self.staging(schema.name).add("upsert", rows)
 
     def delete_where(self, relation: str | Predicate, values: dict[str, object]) -> int:
         """See `Transaction.delete_where`."""

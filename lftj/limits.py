@@ -43,6 +43,9 @@ class Limits:
         )
 
 
+_NONE = Limits()
+
+
 class LimitStack:
     """The limits in force, for each thread its own: `with` blocks nest, and the inner one decides."""
 
@@ -52,7 +55,7 @@ class LimitStack:
     @property
     def current(self) -> Limits:
         """The limits of this thread."""
-        return getattr(self._local, "limits", Limits())
+        return getattr(self._local, "limits", _NONE)
 
     def set(self, limits: Limits) -> AbstractContextManager[None]:
         """These limits inside the `with` block."""

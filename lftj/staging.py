@@ -161,11 +161,15 @@ class Staging:
 
 
 # ── what is asked for ─────────────────────────────────────────────────────────────────────────────────────────────────
-def last_of_keys(schema: RelationSchema, rows: Columns) -> Columns:
-    """Of the rows of each key the last one, sorted by the key. Raises TransactionError (E324) for a relation without a key."""
+def require_key(schema: RelationSchema) -> None:
+    """Raises TransactionError (E324) for a relation without a key."""
     if schema.key is None:
         hint = f'declare one: ws.relation({schema.name!r}, …, key="…"); without a key use insert and delete'
         raise TransactionError(f"relation `{schema.name}` has no key to upsert by", code="E324", hint=hint)
+
+
+def last_of_keys(schema: RelationSchema, rows: Columns) -> Columns:
+    """Of the rows of each key the last one, sorted by the key, which the relation has."""
     key, _ = key_and_rest(schema)
     order = sort_order([rows[i] for i in key])
     starts = equal_runs([rows[i][order] for i in key], len(key))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lftj.distributed.parts.failure import checked, guarded
 from lftj.errors import LimitError
+from lftj.join.context import timed_out, worked_out
 from lftj.limits import Limits
 
 if TYPE_CHECKING:
@@ -33,9 +34,9 @@ class Bounds:
         """For a task that begins now. Raises LimitError (E330, E331) when nothing is left."""
         limits = self.limits
         if limits.work is not None and self.work > limits.work:
-            raise self._worked()
+            raise worked_out(limits.work)
         if self.deadline is not None and time.monotonic() > self.deadline:
-            raise _late()
+            raise timed_out()
         seconds = None if self.deadline is None else self.deadline - time.monotonic()
         return Limits(None if limits.work is None else limits.work - self.work, seconds, limits.memory)
 
@@ -46,7 +47,8 @@ class Bounds:
         try:
             return self.timed(lambda seconds: executor.map(task, payloads, places, seconds=seconds))
         except LimitError as error:
-            raise self._worked() if error.code == "E330" else error from None
+            limit = self.limits.work
+            raise worked_out(limit) if error.code == "E330" and limit is not None else error from None
 
     def timed(self, job: Callable[[float | None], list[Any]]) -> list[Any]:
         """What a job gives that is cancelled after so many seconds. Raises as `run`."""
@@ -54,16 +56,9 @@ class Bounds:
         try:
             return checked(guarded(lambda: job(seconds)))
         except TimeoutError:
-            raise _late() from None
+            raise timed_out() from None
 
     def spent(self, steps: int) -> None:
         """Count work that was done. Raises LimitError as `left`."""
         self.work += steps
         self.left()
-
-    def _worked(self) -> LimitError:
-        return LimitError(f"the work limit of {self.limits.work:,} steps was reached", hint="raise `work` in ws.limits(…)")
-
-
-def _late() -> LimitError:
-    return LimitError("the time limit was reached", code="E331", hint="raise `seconds` in ws.limits(…)")

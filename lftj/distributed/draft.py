@@ -24,10 +24,10 @@ from lftj.errors import DeclarationError, DistributedError, ParseError, Transact
 from lftj.handles import RuleHandle
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
-from lftj.staging import codes_of, last_of_keys
+from lftj.staging import codes_of, last_of_keys, require_key
 from lftj.state import name_of
 from lftj.storage.database import base_name
-from lftj.storage.delta import Delta, no_rows
+from lftj.storage.delta import Delta
 from lftj.syntax import tree
 from lftj.syntax.builder import Predicate, to_tree
 from lftj.syntax.parser import parse
@@ -67,7 +67,7 @@ class DistributedDraft:
     def upsert(self, relation: RelationOrName, data: object, options: dict[str, Any]) -> None:
         """Rows in place of those of their keys. They wait for the commit, or for what depends on them."""
         schema = self.writable(relation)
-        last_of_keys(schema, no_rows(schema.arity))  # raises for one without a key
+        require_key(schema)
         schema, rows = self._read(relation, data, 1, options, upsert=True)
         push(self.staged.setdefault(schema.name, []), Dependent(UPSERT, rows), schema)
 

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lftj.distributed.bounds import Bounds
 from lftj.distributed.parts.failure import Failure
-from lftj.distributed.parts.part import PartState
 from lftj.distributed.parts.task import OnPart
 from lftj.distributed.placing.cuts import ALL, ONE, local_name
 from lftj.distributed.placing.plan import PartPlan
 from lftj.distributed.plan_report import how
 from lftj.distributed.present import Present
 from lftj.distributed.work.worker import Worker, carefully
-from lftj.explain.upkeep import memory_rows
-from lftj.recursion.elastic import STRATUM
+from lftj.explain.upkeep import all_memory_rows
 from lftj.result import Result
 from lftj.types import INT, STR
 
@@ -47,20 +44,12 @@ def _told(task: OnPart, worker: Worker) -> Told:
     host = worker.host if kept is None else kept.host
     found: dict[Kept, tuple[int, int]] = {}
     if kept is not None:
-        for name, what, rows, size in _rows(kept.state if kept.advance is None else kept.advance.now):
+        state = kept.state if kept.advance is None else kept.advance.now
+        for name, what, rows, size in all_memory_rows(state.database, state.heads):
             before = found.get((name, what), (0, 0))
             found[name, what] = before[0] + rows, before[1] + size
     strings = len(host.dictionary), host.dictionary.bytes_in_use
     return Told(task.part, (os.uname().nodename, os.getpid()), found, host.arena.bytes_in_use, strings)
-
-
-def _rows(state: PartState) -> Iterator[tuple[str, str, int, int]]:
-    for name, relation in state.database.items():
-        columns = [column for column, _ in relation.schema.columns]
-        for order, size in relation.memory().items():
-            yield name, ", ".join(columns[place] for place in order if place < len(columns)), relation.count, size
-    for name, kept in state.heads.items():
-        yield from ((name.removeprefix(STRATUM), *each) for each in memory_rows(kept))
 
 
 def memory_report(present: Present, bounds: Bounds) -> Result:

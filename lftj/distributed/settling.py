@@ -7,19 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
-import numpy as np
-
 from lftj.dictionary import Dictionary
 from lftj.distributed.bounds import Bounds
 from lftj.distributed.files.entry import Entry
 from lftj.distributed.files.manifest import ROWS
-from lftj.distributed.placing.cuts import ONE, readers, slots
+from lftj.distributed.placing.cuts import ONE, part_of, readers
 from lftj.distributed.placing.leads import home_columns
 from lftj.distributed.present import Present
 from lftj.distributed.sending import Dependent, Sending, Sent, Staged
 from lftj.distributed.work.settle import CHANGE, Settled, SettleTask, settle
 from lftj.program.normal_form import RelationSchema
-from lftj.types import encode_scalar
 
 Where = Mapping[str, object]
 
@@ -93,8 +90,7 @@ class Settling:
         name, type = self.schema.columns[home] if home >= 0 else ("", None)
         if type is None or name not in where:
             return readers(home, None, parts)
-        code = encode_scalar(type, where[name], self.dictionary)
-        return {int(slots(np.array([code], np.int64), type, self.dictionary, parts)[0])}
+        return {part_of(where[name], type, parts)}
 
 
 def remove_files(path: Path, entries: Iterable[Entry]) -> None:

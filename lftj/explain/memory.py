@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from lftj.explain.upkeep import memory_rows
-from lftj.recursion.elastic import STRATUM
+from lftj.explain.upkeep import all_memory_rows
 from lftj.result import Result
 from lftj.state import State
 from lftj.types import INT, STR
@@ -22,14 +21,7 @@ def memory_report(engine: Engine, state: State) -> Result:
     The bytes of a key order, state or index are those of its rows; `(pages)` are the bytes of all pages in use, older versions' and free
     room included.
     """
-    rows: list[tuple[str, str, int, int]] = []
-    for name, relation in sorted(state.database.items()):
-        columns = [column for column, _ in relation.schema.columns]
-        for order, size in relation.memory().items():
-            shown = ", ".join(columns[i] for i in order if i < len(columns))
-            rows.append((name, shown, relation.count, size))
-    for name, kept in sorted(state.heads.items()):
-        rows += [(name.removeprefix(STRATUM), what, count, size) for what, count, size in memory_rows(kept)]
+    rows = list(all_memory_rows(state.database, state.heads))
     rows.append(("(rows)", "", sum(relation.count for relation in state.database.values()), sum(row[3] for row in rows)))
     rows.append(("(pages)", "", 0, engine.arena.bytes_in_use))
     rows.append(("(dictionary)", "", len(engine.dictionary), engine.dictionary.bytes_in_use))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from lftj.maintain.rule_state import RelationState, RuleState
 from lftj.maintain.shared_head import SharedHead
 from lftj.maintain.trace_state import TraceState
 from lftj.maintain.view_states import ViewState
 from lftj.program.normal_form import FunctorRule, NormalRule
+from lftj.recursion.elastic import STRATUM
 from lftj.recursion.update.stratum_state import StratumState
 from lftj.state import State
+from lftj.storage.database import Database
 from sensitivity.shape import Position
 
 MemoryRow = tuple[str, int, int]
@@ -69,6 +71,16 @@ def describe_position(position: Position, trace: TraceState) -> str:
         return f"!{probe.relation} at {plan.levels[position.level].name}"
     relation, levels = atoms[position.atom]
     return f"{relation}({', '.join(plan.levels[level].name for level in levels)}) at {plan.levels[position.level].name}"
+
+
+def all_memory_rows(database: Database, heads: Mapping[str, ViewState]) -> Iterator[tuple[str, str, int, int]]:
+    """Of every relation its key orders, then what is kept of each beside its rows: its name, which it is, rows and bytes. By name."""
+    for name, relation in sorted(database.items()):
+        columns = [column for column, _ in relation.schema.columns]
+        for order, size in relation.memory().items():
+            yield name, ", ".join(columns[i] for i in order if i < len(columns)), relation.count, size
+    for name, kept in sorted(heads.items()):
+        yield from ((name.removeprefix(STRATUM), *each) for each in memory_rows(kept))
 
 
 def memory_rows(kept: ViewState) -> Iterator[MemoryRow]:

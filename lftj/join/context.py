@@ -96,9 +96,9 @@ class Context:
             if self.allowance < 0:
                 raise AllowanceSpentError
         if self.work_limit is not None and self.work > self.work_limit:
-            raise LimitError(f"the work limit of {self.work_limit:,} steps was reached", hint="raise `work` in ws.limits(…)")
+            raise worked_out(self.work_limit)
         if self.deadline is not None and time.monotonic() > self.deadline:
-            raise LimitError("the time limit was reached", code="E331", hint="raise `seconds` in ws.limits(…)")
+            raise timed_out()
         self.check_memory()
 
     def check_memory(self, beside: int = 0) -> None:
@@ -118,3 +118,13 @@ class Context:
         """Tell whoever shows progress what goes on."""
         if self.progress is not None:
             self.progress(message)
+
+
+def worked_out(steps: int) -> LimitError:
+    """The error for more kernel steps than these."""
+    return LimitError(f"the work limit of {steps:,} steps was reached", hint="raise `work` in ws.limits(…)")
+
+
+def timed_out() -> LimitError:
+    """The error for a deadline that has passed."""
+    return LimitError("the time limit was reached", code="E331", hint="raise `seconds` in ws.limits(…)")

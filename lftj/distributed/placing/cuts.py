@@ -12,7 +12,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from lftj.dictionary import Dictionary
-from lftj.types import Type
+from lftj.types import Type, encode_scalar
 
 ALL = -1
 ONE = -2
@@ -36,6 +36,13 @@ def slots(codes: np.ndarray, type: Type, dictionary: Dictionary, parts: int) -> 
     distinct, places = np.unique(codes, return_inverse=True)
     hashes = np.array([zlib.crc32(text.encode()) for text in dictionary.decode(distinct).to_pylist()], dtype=np.int64)
     return (_mixed(hashes) % parts)[places] if len(distinct) else np.empty(0, np.int64)
+
+
+def part_of(value: object, type: Type, parts: int) -> int:
+    """The part of one value."""
+    dictionary = Dictionary()
+    code = encode_scalar(type, value, dictionary)
+    return int(slots(np.array([code], np.int64), type, dictionary, parts)[0])
 
 
 def parts_of(columns: list[np.ndarray], types: list[Type], cut: int, dictionary: Dictionary, parts: int) -> np.ndarray:

@@ -9,10 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
-from lftj.dictionary import Dictionary
-from lftj.distributed.placing.cuts import ALL, HERE, ONE, local_name, slots
+from lftj.distributed.placing.cuts import ALL, HERE, ONE, local_name, part_of
 from lftj.distributed.placing.leads import Placement, Rule, alone, leading
 from lftj.distributed.placing.placement import Placing
 from lftj.distributed.placing.plan import Feed, Output, PartPlan, Stage
@@ -20,7 +17,6 @@ from lftj.distributed.placing.planner import Planner
 from lftj.program.normal_form import NormalRule, RelationSchema, StratifiedProgram, Stratum, Value
 from lftj.program.program import Program
 from lftj.storage.database import base_name
-from lftj.types import encode_scalar
 
 _READ = 1000  # what it costs to read a relation anew, and 1 a row more
 _ALONE = 200
@@ -62,8 +58,7 @@ def _parts_of(rule: Rule, parts: int) -> set[int]:
         for atom in rule.atoms:
             for cut, argument in enumerate(atom.args):
                 if isinstance(argument, Value) and atom.relation.endswith(local_name("", cut)):
-                    code = encode_scalar(argument.type, argument.value, dictionary := Dictionary())
-                    return set(slots(np.array([code], np.int64), argument.type, dictionary, parts).tolist())
+                    return {part_of(argument.value, argument.type, parts)}
     return set(range(parts))
 
 
