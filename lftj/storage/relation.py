@@ -46,7 +46,7 @@ class RelationVersion:
         self._trees = trees
         self._waiting = waiting or {}
         self._bounds = bounds
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # another order is made from the identity, which may have to be made first
 
     @staticmethod
     def build(schema: RelationSchema, arena: Arena, columns: Sequence[np.ndarray]) -> RelationVersion:

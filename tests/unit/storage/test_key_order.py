@@ -139,3 +139,16 @@ def test_an_order_that_someone_else_keeps_is_asked_for_once(monkeypatch):
     assert unchanged.identity is after
     alone = RelationVersion.build(PAIR, ARENA, columns({(1, 1)})).apply(delta, {(0, 1): late})
     assert (alone.count, alone.orders(), alone.identity) == (101, ((0, 1),), after)
+
+
+def test_an_order_is_made_from_an_identity_that_no_one_has_read_yet():
+    after = RelationVersion.build(PAIR, ARENA, columns({(1, 5), (2, 4)})).identity
+    before = RelationVersion.build(PAIR, ARENA, columns({(1, 5)}))
+    changed = before.apply(Delta.insertion(columns({(2, 4)})), {(0, 1): key_order.OrderElsewhere(lambda: after, 2)})
+    found: list[Tree] = []
+    # a thread of its own, so that the test fails where it would wait for ever
+    reader = threading.Thread(target=lambda: found.append(changed.tree(BACK)), daemon=True)
+    reader.start()
+    reader.join(60)
+    assert [rows(tree) for tree in found] == [[(4, 2), (5, 1)]]
+    assert changed.identity is after
