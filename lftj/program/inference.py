@@ -51,7 +51,7 @@ class Inference:
             case tree.Aggregate():
                 target = self.guess(term.target)
                 found = aggregate_type(term.function, target.type if target else None)
-                return Guess(found, True) if found and (target is None or target.firm or term.function in ("count", "mean")) else None
+                return Guess(found, target is None or target.firm or term.function in ("count", "mean")) if found else None
         return None
 
     def _guess_call(self, call: tree.Call) -> Guess | None:

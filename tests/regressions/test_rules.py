@@ -28,3 +28,17 @@ def test_a_view_that_was_part_of_a_cycle_is_maintained_by_itself_again():
         tx.delete("e", [(1,)])
     assert ws["p"].fetchall() == ws["q"].fetchall() == [(2,)]
     assert not ws.verify()
+
+
+def test_aggregates_of_constants_may_be_computed_with():
+    # Nothing but other aggregates of constants gives `n` and `m` a type here.
+    ws = lftj.connect()
+    ws.add_rules(
+        ".decl bolt(x:symbol)\n.decl nut(x:symbol)\n.decl both(n:number)\n.decl half(f:float)\n"
+        "both(n + m) :- n = sum 1 : bolt(_), m = sum 2 : nut(_).\nhalf(1.5 * to_float(n)) :- n = max 3 : { bolt(_), nut(_) }, n * 2 > n."
+    )
+    ws.load("bolt", [("m3",), ("m4",)])
+    ws.load("nut", [("m3",)])
+    assert ws["both"].fetchall() == [(4,)]
+    assert ws["half"].fetchall() == [(4.5,)]
+    assert not ws.verify()

@@ -29,6 +29,8 @@ CASES = [
     ("h() :- n = count : { w(x, v) }.", {"n": "int", "x": "int", "v": "float"}),
     ("h() :- n = sum v : { w(_, v) }, k = mean x : { b(x) }.", {"n": "float", "v": "float", "k": "float", "x": "int"}),
     ("h() :- n = max t : { s(_, t) }.", {"n": "str", "t": "str"}),
+    ("h() :- n = sum 1 : { b(_) }, k = n * 2, k > n.", {"n": "int", "k": "int"}),
+    ("hf(1, n) :- n = sum 1 : { b(_) }.", {"n": "float"}),
     ("h() :- s(n, t), k = strlen(t), u = cat(t, t), v = to_float(t).", {"n": "int", "t": "str", "k": "int", "u": "str", "v": "float"}),
     ("h() :- a(x, y), z = max(x, y, 3).", {"x": "int", "y": "int", "z": "int"}),
     ("h1(x) :- b(x), !( w(x, y), y > 1.0 ), !( s(x, y), y > \"a\" ).", {"x": "int", "y": "float", "y'1": "str"}),
