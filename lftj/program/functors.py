@@ -10,13 +10,13 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from lftj.errors import ValueRangeError, ValueTypeError
+from lftj.program.patterns import compiled
 from lftj.types import FLOAT, INT, INT64_MAX, INT64_MIN, STR, Type
 
-_INTEGER = re.compile(r"\s*[+-]?[0-9]+\s*")
+_INTEGER = re.compile(r"\s*([+-]?)(?:0x([0-9a-fA-F]+)|0b([01]+)|([0-9]+))\s*")
 _FLOAT = re.compile(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
 
 
@@ -46,9 +46,11 @@ def _to_string(value: object) -> str:
 
 
 def _to_number(text: str) -> int:
-    if len(text) > 400 or not _INTEGER.fullmatch(text):
+    found = _INTEGER.fullmatch(text) if len(text) <= 400 else None
+    if found is None:
         raise ValueTypeError(f"to_number: {text[:60]!r} is not an integer", hint='keep such rows out, e.g. with match("-?[0-9]+", s)')
-    value = int(text)
+    sign, hexadecimal, binary, decimal = found.groups()
+    value = int(sign + (hexadecimal or binary or decimal), 16 if hexadecimal else 2 if binary else 10)
     if not INT64_MIN <= value <= INT64_MAX:
         raise ValueRangeError(f"to_number: {value} is outside the range of int, {INT64_MIN} … {INT64_MAX}")
     return value
@@ -63,16 +65,8 @@ def _to_float(text: str) -> float:
     return value + 0.0
 
 
-@lru_cache(maxsize=512)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    try:
-        return re.compile(pattern)
-    except (re.error, RecursionError, OverflowError) as problem:
-        raise ValueTypeError(f"match: {pattern[:60]!r} is not a regular expression: {problem}", hint="as in Python's re module") from None
-
-
 def _match(pattern: str, text: str) -> bool:
-    return _compiled(pattern).fullmatch(text) is not None
+    return compiled(pattern).fullmatch(text) is not None
 
 
 STRING_FUNCTORS: dict[str, Functor] = {

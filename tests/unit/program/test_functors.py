@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import warnings
 
 import pytest
 
@@ -26,24 +27,39 @@ CASES = [
     ("to_string", (decimal.Decimal("1.50"),), "1.50"),
     ("to_number", ("-12",), -12),
     ("to_number", (" 7 ",), 7),
+    ("to_number", ("0xFf",), 255),
+    ("to_number", ("-0x10",), -16),
+    ("to_number", ("0b101",), 5),
+    ("to_number", ("-0x8000000000000000",), -(2**63)),
     ("to_float", ("1e3",), 1000.0),
     ("to_float", ("-0",), 0.0),
     ("contains", ("ell", "hello"), True),
     ("contains", ("hello", "ell"), False),
     ("match", ("h.*o", "hello"), True),
     ("match", ("ell", "hello"), False),
+    ("match", ("[[:upper:]][[:digit:]_]+", "A1_2"), True),
+    ("match", ("[^[:space:]]*", "a b"), False),
+    ("match", ("[[:punct:]]+", "]-\\"), True),
+    ("match", (r"\[[:digit:]+", "[:dig"), True),
+    ("match", (r"[[a\]]+", "[a]"), True),
+    ("match", ("[][:digit:]]+", "]3"), True),
 ]
 
 FAILURES = [
     ("to_number", ("x",), "E210"),
     ("to_number", ("1_000",), "E210"),
     ("to_number", ("",), "E210"),
+    ("to_number", ("0b12",), "E210"),
+    ("to_number", ("0x",), "E210"),
     ("to_number", ("9223372036854775808",), "E220"),
+    ("to_number", ("0x8000000000000000",), "E220"),
     ("to_number", ("9" * 5000,), "E210"),
     ("to_float", ("nan",), "E210"),
     ("to_float", ("inf",), "E210"),
     ("to_float", ("1e999",), "E220"),
     ("match", ("(", "hello"), "E210"),
+    ("match", ("[[:digits:]]", "1"), "E210"),
+    ("match", ("[[:digit:]", "1"), "E210"),
 ]
 
 
@@ -65,3 +81,10 @@ def test_failure(name: str, values: tuple[object, ...], code: str):
 def test_cat_takes_any_number():
     assert STRING_FUNCTORS["cat"].argument_types(4) == (STR,) * 4
     assert STRING_FUNCTORS["substr"].argument_types(3) == STRING_FUNCTORS["substr"].types
+
+
+@pytest.mark.parametrize("pattern", ["[[a]", "[[:alpha:][]", "x[[]"])
+def test_a_bracket_in_a_class_brings_no_warning(pattern: str):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        call("match", (pattern, "a"))
