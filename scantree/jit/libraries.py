@@ -13,6 +13,8 @@ from typing import Any
 from numba.core import codegen, compiler, compiler_machinery, typed_passes, untyped_passes
 from numba.core.environment import lookup_environment
 
+from scantree.jit.borrowing import Lowering
+
 _JITCodeLibrary: Any = codegen.JITCodeLibrary
 _CompilerBase: Any = compiler.CompilerBase
 
@@ -29,7 +31,7 @@ _STEPS: Any = (
     typed_passes.InlineOverloads,
     typed_passes.IRLegalization,
     typed_passes.AnnotateTypes,
-    typed_passes.NativeLowering,
+    Lowering,
     typed_passes.NoPythonBackend,
 )
 

@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 from numba import types
+from numba.core import runtime
 
-from scantree.jit import address, bits_to_float, claim, compiled, fetch, float_to_bits, inlined, load, load_byte, store
+from scantree.jit import ADDRESSES, address, bits_to_float, claim, compiled, fetch, float_to_bits, inlined, load, load_byte, store
+from scantree.jit.directory import DISABLED
 
 ROOT = Path(__file__).resolve().parents[3]
 ARRAY: Any = types.Array(types.int64, 1, "C")
@@ -133,6 +135,55 @@ def test_the_bits_of_a_float_are_the_same_to_python_and_to_kernels(value: float)
     assert np.array(back(bits(value))).tobytes() == np.array(value).tobytes()
 
 
+@compiled
+def borrowed_sum(lines: Any, chosen: Any, at: int) -> int:
+    """Borrows: views of one array or the other."""
+    line, skipped = (lines[at], 1) if at % 2 == 0 else (chosen, 0)
+    total = 0
+    view = line[skipped:]
+    for at in range(view.size):
+        total += view[at]
+    return total
+
+
+@compiled
+def made_sum(lines: Any, chosen: Any) -> int:
+    """Makes arrays: a copy by an array of places, and one by a call."""
+    copy = chosen[chosen]
+    return copy.sum() + doubled(chosen).sum() + borrowed_sum(lines, copy, 1)
+
+
+@compiled
+def doubled(values: Any) -> Any:
+    """Returns an array."""
+    result = np.empty_like(values)
+    for at in range(values.size):
+        result[at] = 2 * values[at]
+    return result
+
+
+@compiled
+def same(values: Any) -> Any:
+    """Returns the array it was given."""
+    return values
+
+
+def test_arrays_are_given_up_once_and_for_all() -> None:
+    numbas: Any = runtime
+    numbas._nrt_python.memsys_enable_stats()
+    before, lines, chosen = numbas.rtsys.get_allocation_stats(), np.arange(6).reshape(2, 3), np.arange(4)
+    for _ in range(50):
+        assert made_sum(lines, chosen) == 24
+        assert borrowed_sum(lines, chosen, 0) == 3
+        assert doubled(doubled(chosen)).tolist() == [0, 4, 8, 12]
+        assert same(same(chosen)).tolist() == [0, 1, 2, 3]
+    after = numbas.rtsys.get_allocation_stats()
+    assert after.mi_alloc - before.mi_alloc == after.mi_free - before.mi_free
+    assert after.mi_alloc > before.mi_alloc or DISABLED
+    assert sys.getrefcount(chosen) == 2
+    assert lines.tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
 SUMS = "import numpy; from tests.unit.scantree import test_jit as t; print(t.sum_of_twice(numpy.arange(4)), t.twice(numpy.arange(4), {at}))"
 
 
@@ -147,6 +198,21 @@ def test_processes_that_compile_into_one_cache_at_once_agree_and_the_next_compil
     assert [process.communicate()[0] for process in both] == ["12 6\n", "12 6\n"]
     hits = _python(SUMS.format(at=3) + "; print(dict(t.sum_of_twice.stats.cache_misses))", LFTJ_CACHE_DIR=str(tmp_path))
     assert hits.stdout == "12 6\n{}\n"
+
+
+COUNTS = """
+import numpy as np
+from tests.unit.scantree import test_jit as t
+lines, chosen = np.arange(6).reshape(2, 3), np.arange(4)
+print([t.borrowed_sum(lines, chosen, at) for at in range(2)], t.made_sum(lines, chosen))
+print(["call void @NRT_incref" in "".join(kernel.inspect_llvm().values()) for kernel in (t.borrowed_sum, t.made_sum)])
+"""
+
+
+@pytest.mark.skipif(not ADDRESSES, reason="kernels are interpreted or checked")
+def test_kernels_that_only_borrow_arrays_count_no_references(tmp_path: Path) -> None:
+    run = _python(COUNTS, LFTJ_CACHE_DIR=str(tmp_path))
+    assert run.stdout == "[3, 6] 24\n[False, True]\n"
 
 
 def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
