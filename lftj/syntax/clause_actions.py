@@ -1,4 +1,4 @@
-"""What the grammar's rules for clauses build: facts, rules, declarations, directives. Each method has the name of its grammar rule."""
+"""What the grammar's rules for clauses build: facts, rules, declarations. Each method has the name of its grammar rule."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from lark import Token
 from lftj.errors import Span, UnknownNameError
 from lftj.syntax import functors, tree
 from lftj.syntax.depth import check_depth
+from lftj.syntax.directive_actions import DirectiveActions
 from lftj.syntax.phrases import Application, Children
-from lftj.syntax.term_actions import TermActions
 
 
-class ClauseActions(TermActions):
+class ClauseActions(DirectiveActions):
     """Builds clauses; the result of `start` is the list of all clauses."""
 
     def start(self, children: Children) -> list[tree.Clause]:
@@ -50,7 +50,7 @@ class ClauseActions(TermActions):
         return self.finished(heads, tree.Body(()), self.between_heads(heads, end), None)
 
     def rule(self, children: Children) -> tree.Rule:
-        heads, sign, content, end = children
+        heads, sign, content, end, _ = children  # a plan, if there is one, changes nothing
         return self.finished(heads, self.body(content), self.between_heads(heads, end), self.at(sign))
 
     def aggregate_rule(self, children: Children) -> tree.Rule:
@@ -140,13 +140,15 @@ class ClauseActions(TermActions):
         return made
 
     def refuse_qualifiers(self, qualifiers: list[Token]) -> None:
-        """Note the qualifiers that are known but not supported."""
+        """Note the qualifiers that are not supported, or unknown."""
         for word in qualifiers:
-            if str(word) == "eqrel":
-                hint = "write the rules of an equivalence: eq(x, y) :- eq(y, x). eq(x, z) :- eq(x, y), eq(y, z)."
-                self.unsupported("equivalence relations (`eqrel`) are", word, hint)
-            elif str(word) == "overridable":
-                self.unsupported("components (`overridable`) are", word, "leave the word out")
+            known = functors.QUALIFIERS | functors.DIRECTIVE_QUALIFIERS
+            if (refused := functors.UNSUPPORTED_QUALIFIERS.get(str(word))) is not None:
+                self.unsupported(refused[0], word, refused[1])
+            elif str(word) not in known:
+                near = functors.closest(str(word), {*known, "choice-domain"})
+                every = "a clause starts with a relation and its arguments; qualifiers are " + ", ".join(sorted(known))
+                self.problem(f"unknown qualifier `{word}`", word, f"did you mean {near}?" if near else every)
 
     def names(self, children: Children) -> Children:
         return children
@@ -202,36 +204,6 @@ class ClauseActions(TermActions):
 
     def variant_branch(self, children: Children) -> None:
         return None
-
-    # ── directives ────────────────────────────────────────────────────────────────────────────────────────────────────
-    def directive(self, children: Children) -> list[tree.Clause]:
-        """Parameters belong to all names since the last parameters, as in `.input a, b(IO=file)`."""
-        keyword, *items = children
-        made: list[tree.Directive] = []
-        following: tuple[tuple[str, str | int], ...] = ()
-        for name, parameters, place in reversed(items):
-            following = following if parameters is None else parameters
-            made.append(tree.Directive(str(keyword)[1:], str(name), following, span=self.between(keyword, place)))
-        return list(reversed(made))
-
-    def directive_item(self, children: Children) -> object:
-        name, parameters = children
-        values, place = parameters if isinstance(parameters, tuple) else (None, name)
-        return name, values, place
-
-    def parameters(self, children: Children) -> object:
-        return tuple(pair for pair in children[1:-1] if pair is not None), children[-1]
-
-    def parameter(self, children: Children) -> tuple[str, str | int]:
-        name, _, *sign, value = children
-        assert isinstance(value, Token)
-        if value.type == "INTEGER":
-            number = self.number(value, "-" if sign else "").value
-            assert isinstance(number, int)
-            return str(name), number
-        if sign:
-            self.problem("a minus before text", value, "a minus goes before a number only")
-        return str(name), str(self.string([value]).value if value.type == "STRING" else value)
 
 
 def _with_aggregates(atom: tree.Atom, bindings: dict[str, tree.HeadAggregate]) -> tree.Atom:

@@ -99,6 +99,13 @@ COMPARISONS = frozenset({"=", "!=", "<", "<=", ">", ">="})
 QUALIFIERS = frozenset({"inline", "no_inline", "magic", "no_magic", "brie", "btree", "btree_delete"})
 DIRECTIVE_QUALIFIERS = frozenset({"input", "output", "printsize"})
 
+PRAGMAS = frozenset({
+    "RamSIPS", "auto-schedule", "debug-report", "disable-transformers", "emit-statistics", "index-stats", "inline-exclude", "jobs",
+    "legacy", "magic-transform", "magic-transform-exclude", "no-warn", "profile", "profile-frequency", "show", "suppress-warnings",
+    "verbose", "warn",
+})  # fmt: skip
+"""Options that a program may set with `.pragma` and that change no rows: they are read and have no effect here."""
+
 # ── recognised, but refused ───────────────────────────────────────────────────────────────────────────────────────────
 UNSUPPORTED_FUNCTORS: dict[str, str] = {
     "autoinc": "number the rows before loading them, or use a key that the data has",
@@ -108,13 +115,23 @@ UNSUPPORTED_FUNCTORS: dict[str, str] = {
 }
 """Functors of Soufflé that are not supported, with what to write instead."""
 
+UNSUPPORTED_QUALIFIERS: dict[str, tuple[str, str]] = {
+    "eqrel": (
+        "equivalence relations (`eqrel`) are",
+        "write the rules of an equivalence: eq(x, y) :- eq(y, x). eq(x, z) :- eq(x, y), eq(y, z).",
+    ),
+    "overridable": ("components (`overridable`) are", "leave the word out"),
+    "btree_min": ("least values by a qualifier (`btree_min`) are", "write min(…) in the last column of every rule head"),
+    "btree_max": ("greatest values by a qualifier (`btree_max`) are", "write max(…) in the last column of every rule head"),
+    "btree_sum": ("sums by a qualifier (`btree_sum`) are", "write sum(…) in the last column of one rule that reads this relation"),
+}
+"""Qualifiers of Soufflé that are not supported: what they are, and what to write instead."""
+
 UNSUPPORTED_DIRECTIVES: dict[str, tuple[str, str]] = {
     "comp": ("components (`.comp`) are", "write the relations and rules of the component directly, once per instance"),
     "init": ("component instances (`.init`) are", "write the relations and rules of the component directly"),
     "override": ("overriding rules of a component (`.override`) is", "write the rules that you want directly"),
     "functor": ("functors from C++ libraries (`.functor`) are", "compute the value in Python before loading, or use the built-in functors"),
-    "plan": ("query plans by hand (`.plan`) are", "leave it out: the order of a body never changes results, and the planner chooses one"),
-    "pragma": ("`.pragma` is", "leave it out and pass options on the command line or to lftj.connect()"),
     "lattice": ("lattices (`.lattice`) are", "use min(…) or max(…) in a rule head"),
     "include": ("`.include` is", "give both files' text to add_rules(), one after the other"),
     "once": ("`.once` is", "leave it out: files are not included by other files"),

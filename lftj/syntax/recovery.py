@@ -7,7 +7,7 @@ import re
 from lftj.syntax.functors import UNSUPPORTED_DIRECTIVES
 
 DIRECTIVE_WORDS = (
-    "decl", "type", "number_type", "symbol_type", "input", "output", "printsize", "limitsize", *UNSUPPORTED_DIRECTIVES,
+    "decl", "type", "number_type", "symbol_type", "input", "output", "printsize", "limitsize", "plan", "pragma", *UNSUPPORTED_DIRECTIVES,
 )  # fmt: skip
 DIRECTIVE = re.compile(rf"\.({'|'.join(DIRECTIVE_WORDS)})(?![\w?])")
 PREPROCESSOR = re.compile(r"#[^\n\r]*(?:\\\r?\n[^\n\r]*)*")

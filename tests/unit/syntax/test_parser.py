@@ -237,6 +237,12 @@ def test_types():
     assert parse(".type A <: B\n.type C = number\n.number_type D\n.symbol_type E\n.type F").clauses == expected
 
 
+def test_what_only_tells_souffle_how_to_evaluate_is_read_and_has_no_effect():
+    rules = "p(x) :- q(x), r(x).{0}\np(x) :- q(x), ! r(x).{0}"
+    plan = "\n  .plan 0: (2, 1), 1: (1, 2)"
+    assert parse('.pragma "magic-transform" "*" .pragma "legacy"' + rules.format(plan)) == parse(rules.format(""))
+
+
 def test_directives():
     file = (("IO", "file"), ("filename", "x.csv"), ("delimiter", "\t"))
     text = '.input a, b(IO=file, filename="x.csv", delimiter="\\t"), c()\n.output a\n.printsize b\n.limitsize c(n=10)'
