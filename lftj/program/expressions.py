@@ -29,7 +29,7 @@ from lftj.program.signatures import (
 )
 from lftj.syntax import tree
 from lftj.syntax.functors import FUNCTORS, PREFIX
-from lftj.types import BOOL, FLOAT, INT, Interning, Type, encode_scalar, plain
+from lftj.types import BOOL, FLOAT, INT, STR, Interning, Type, encode_scalar, plain
 
 _NO_STRINGS = cast(Interning, None)
 """Only strings need a dictionary, and those are never coded here."""
@@ -143,6 +143,8 @@ class Expressions:
             return self._apply(found[0], call, [guesses[0].type], found[1], span)
         if guesses[0] and guesses[0].firm and (name, guesses[0].type.name) in (("to_number", "int"), ("to_float", "float")):
             return self.term(call.args[0], guesses[0].type, f" for `{name}`", span)
+        if name in functors.OF_STRINGS and common_type(guesses) == STR:
+            return self._functor(functors.OF_STRINGS[name], call.args, span, written=name)
         if name in functors.STRING_FUNCTORS:
             return self._functor(name, call.args, span)
         return self._arithmetic(call, guesses, expected, span)
@@ -184,10 +186,10 @@ class Expressions:
         return folded
 
     # ── string functors ───────────────────────────────────────────────────────────────────────────────────────────────
-    def _functor(self, name: str, args: tuple[tree.Term, ...], span: Span | None) -> Expression | None:
+    def _functor(self, name: str, args: tuple[tree.Term, ...], span: Span | None, written: str = "") -> Expression | None:
         """A string functor: computed at once on constants, else a literal of its own and its result variable."""
         known = functors.STRING_FUNCTORS[name]
-        where = f" for `{name}`"
+        where = f" for `{written or name}`"
         made = [self.term(arg, type, where, span) for arg, type in zip(args, known.argument_types(len(args)), strict=True)]
         given = tuple(arg for arg in made if arg is not None)
         if len(given) < len(made):

@@ -71,6 +71,8 @@ def _match(pattern: str, text: str) -> bool:
 
 STRING_FUNCTORS: dict[str, Functor] = {
     "cat": Functor((STR, STR), STR, lambda *parts: "".join(parts), variadic=True),
+    "least": Functor((STR, STR), STR, min, variadic=True),
+    "greatest": Functor((STR, STR), STR, max, variadic=True),
     "strlen": Functor((STR,), INT, len),
     "substr": Functor((STR, INT, INT), STR, _substr),
     "to_string": Functor((None,), STR, _to_string),
@@ -81,6 +83,10 @@ STRING_FUNCTORS: dict[str, Functor] = {
     "!contains": Functor((STR, STR), None, lambda part, text: part not in text),
     "!match": Functor((STR, STR), None, lambda pattern, text: not _match(pattern, text)),
 }
+
+
+OF_STRINGS = {"+": "cat", "min": "least", "max": "greatest"}
+"""What operators are on strings; on anything else they are arithmetic."""
 
 
 def call(functor: str, values: tuple[object, ...]) -> Any:

@@ -7,7 +7,8 @@
 | `-`                          | two dates / two timestamps       | int: days / microseconds      |
 | `+ -`                        | date and int / timestamp and int | date / timestamp              |
 | `band bor … lor lxor lnot`    | ints                             | int                           |
-| `min max`                    | values of one ordered type       | the same                      |
+| `min max`                    | values of one type, not bool     | the same                      |
+| `+`                          | strs                             | str: one behind the other     |
 | `= !=`                       | values of one type               |                               |
 | `< <= > >=`                  | values of one type, not bool     |                               |
 """
@@ -17,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lftj.syntax.functors import FUNCTORS, WORD_FUNCTORS, closest
-from lftj.types import FLOAT, INT, MAX_DECIMAL_PRECISION, Type, decimal
+from lftj.types import BOOL, FLOAT, INT, MAX_DECIMAL_PRECISION, STR, Type, decimal
 
 ARITHMETIC = frozenset("+-*/%^")
 BITWISE = frozenset(WORD_FUNCTORS)
@@ -75,7 +76,9 @@ def result_type(operator: str, left: Type, right: Type) -> Type | None:
     if not same_type(left, right):
         return None
     if operator in ("min", "max"):
-        return left if left.name not in ("str", "bool") else None
+        return left if left != BOOL else None
+    if left == STR:
+        return STR if operator == "+" else None
     if left == INT:
         return INT if operator in ARITHMETIC or operator in BITWISE else None
     if left == FLOAT:

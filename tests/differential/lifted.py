@@ -52,13 +52,17 @@ def _negation(negated: NegatedAtom, names: list[str]) -> tree.Negation:
     return without(atom(negated.relation, *args))
 
 
+_OF_STRINGS = {"least": "min", "greatest": "max"}
+
+
 def _functor_rule(functor: FunctorRule) -> tree.Rule:
     names = [f"a{place}" for place in range(len(functor.types))]
     domain = atom(functor.domain, *names)
     if functor.result is None:
         assert functor.functor in PREDICATES
         return rule(atom(functor.relation, *names), domain, compare(names[0], functor.functor, names[1]))
-    return rule(atom(functor.relation, *names, "result"), domain, compare("result", "=", call(functor.functor, *names)))
+    name = _OF_STRINGS.get(functor.functor, functor.functor)
+    return rule(atom(functor.relation, *names, "result"), domain, compare("result", "=", call(name, *names)))
 
 
 def _terms(expressions: Iterable[Expression], names: list[str]) -> list[tree.Term]:

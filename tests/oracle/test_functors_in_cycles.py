@@ -21,10 +21,11 @@ LISTED = """
 made(w) :- word(w).
 made(cat(a, b)) :- made(a), word(b), strlen(a) < 3.
 made(substr(a, 1, 3)) :- made(a), strlen(a) > 1.
-made(cat(a, "!")) :- made(a), !contains("!", a), !match("a.*", a).
+made(a + "!") :- made(a), !contains("!", a), !match("a.*", a).
 made(y) :- way(x, y), match(".*b", x).
 way(x, y) :- link(x, y).
 way(x, substr(cat(t, y), 0, 4)) :- way(x, t), link(_, y), made(y).
+way(x, max(t, y, "a")) :- way(x, t), link(y, _).
 way(y, x) :- way(x, y), contains(x, y), !made(y).
 long(a, n) :- made(a), n = strlen(a).
 long(a, n - 1) :- long(a, n), made(to_string(n)).

@@ -44,9 +44,9 @@ def _integer(draw: Draw, bound: Typed, functors: bool) -> tree.Term:
 
 def _string(draw: Draw, bound: Typed) -> tree.Term:
     first = plain(draw, bound, "str")
-    kind = draw(st.sampled_from(["cat", "substr", "to_string"]))
-    if kind == "cat":
-        return tree.Call("cat", (first, plain(draw, bound, "str")))
+    kind = draw(st.sampled_from(["cat", "min", "max", "substr", "to_string"]))
+    if kind in ("cat", "min", "max"):
+        return tree.Call(kind, (first, plain(draw, bound, "str")))
     if kind == "substr":
         return tree.Call("substr", (first, tree.Constant(draw(st.integers(0, 1))), tree.Constant(1)))
     return tree.Call("to_string", (plain(draw, bound, "int"),))

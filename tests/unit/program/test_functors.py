@@ -14,6 +14,8 @@ from lftj.types import STR
 
 CASES = [
     ("cat", ("a", "b", "c"), "abc"),
+    ("least", ("b", "ä", "B"), "B"),
+    ("greatest", ("b", "ä", "B"), "ä"),
     ("strlen", ("äß😀",), 3),
     ("substr", ("hello", 1, 3), "ell"),
     ("substr", ("hello", 3, 99), "lo"),

@@ -170,6 +170,14 @@ FUNCTORS = {
         rule1#to_number1(x0, to_number(x0)) :- rule1#in2(x0).
         h1(k) :- s(n, t), rule1#match1("[0-9]+", t), rule1#to_number1(t, k), !hs(t), n > 0.""",
     ),
+    "operators on strings are functors": (
+        'hs(t + "!") :- s(_, t), max(t, "m") = t.',
+        """rule1#in1(t, _2) :- s(_0, t), _2 := "m".
+        rule1#greatest1(x0, x1, greatest(x0, x1)) :- rule1#in1(x0, x1).
+        rule1#in2(t, _2) :- s(_0, t), _2 := "!".
+        rule1#cat1(x0, x1, cat(x0, x1)) :- rule1#in2(x0, x1).
+        hs(_2) :- s(_0, t), rule1#greatest1(t, "m", t), rule1#cat1(t, "!", _2).""",
+    ),
     "constants are computed at once": ('hs(cat("a", to_string(1))) :- b(_). h1(x) :- b(x), contains("b", "abc").',
         'hs(_1) :- b(_0), _1 := "a1".\nh1(x) :- b(x).'),
 }  # fmt: skip
