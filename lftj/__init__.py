@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from lftj.syntax.builder import max_ as max_
     from lftj.syntax.builder import mean as mean
     from lftj.syntax.builder import min_ as min_
+    from lftj.syntax.builder import range_ as range_
     from lftj.syntax.builder import rule as rule
     from lftj.syntax.builder import strlen as strlen
     from lftj.syntax.builder import substr as substr
@@ -118,7 +119,7 @@ _NAMES = {
     "snapshot": "Snapshot",
     "subscription": "Subscription",
     "syntax.builder": "Expression Formula Predicate Var _ agg aggregate band bnot bor bshl bshr bshru bxor cat choice concat contains "
-    "count land lnot lor lxor match max_ mean min_ rule strlen substr sum_ to_float to_number to_string vars",
+    "count land lnot lor lxor match max_ mean min_ range_ rule strlen substr sum_ to_float to_number to_string vars",
     "transaction": "Transaction",
     "types": "BOOL DATE FLOAT INT STR TIMESTAMP Type decimal",
     "verify": "Discrepancy",

@@ -107,7 +107,11 @@ def _shared(what: str, head: tree.Atom, rule: tree.Rule) -> LftjError:
 
 # ── parts of check ────────────────────────────────────────────────────────────────────────────────────────────────────
 def _is_fact(rule: tree.Rule) -> bool:
-    return rule.is_fact and not any(term_aggregates(term) for head in rule.heads for term in head.terms)
+    return rule.is_fact and not any(term_aggregates(term) or _has_many_values(term) for head in rule.heads for term in head.terms)
+
+
+def _has_many_values(term: tree.Term) -> bool:
+    return isinstance(term, tree.Call) and (term.functor == "range" or any(map(_has_many_values, term.args)))
 
 
 def _directive_problems(directive: tree.Directive, catalog: Catalog) -> list[LftjError]:

@@ -194,7 +194,7 @@ class Expressions:
         given = tuple(arg for arg in made if arg is not None)
         if len(given) < len(made):
             return None
-        if all(isinstance(arg, Value) for arg in given):
+        if all(isinstance(arg, Value) for arg in given) and not known.many:
             return Value(functors.call(name, tuple(arg.value for arg in given if isinstance(arg, Value))), known.result or BOOL)
         types = tuple(self.type_of(arg) for arg in given)
         result = None if known.result is None else self.new_variable("_", known.result)

@@ -1,7 +1,8 @@
-"""String functors and predicates: what compiled code does not do, so that it happens row by row in Python.
+"""String functors and predicates, and `range`: what compiled code does not do, so that it happens row by row in Python.
 
 Characters are code points. `substr(text, start, length)` counts from 0, stops at the end of the text and is empty for a start or length
-below zero. `match(pattern, text)` asks for the whole text; `contains(part, text)` for any place in it.
+below zero. `match(pattern, text)` asks for the whole text; `contains(part, text)` for any place in it. `range(from, to, step)` has many
+values: those from `from` on, without `to`; without a step they go up or down by one.
 """
 
 from __future__ import annotations
@@ -17,17 +18,24 @@ from lftj.program.patterns import compiled
 from lftj.types import FLOAT, INT, INT64_MAX, INT64_MIN, STR, Type
 
 _INTEGER = re.compile(r"\s*([+-]?)(?:0x([0-9a-fA-F]+)|0b([01]+)|([0-9]+))\s*")
+MOST_NUMBERS = 100_000_000
+"""A `range` may have so many."""
+
 _FLOAT = re.compile(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class Functor:
-    """`types` of the arguments (None: any type; `cat` repeats its last), the `result` (None: a predicate), and the function itself."""
+    """`types` of the arguments (None: any type; `cat` repeats its last), the `result` (None: a predicate), and the function itself.
+
+    `many`: it gives a sequence of values, each of which is a result.
+    """
 
     types: tuple[Type | None, ...]
     result: Type | None
     evaluate: Callable[..., Any]
     variadic: bool = False
+    many: bool = False
 
     def argument_types(self, count: int) -> tuple[Type | None, ...]:
         """The types of `count` arguments."""
@@ -65,6 +73,15 @@ def _to_float(text: str) -> float:
     return value + 0.0
 
 
+def _range(start: int, end: int, step: int | None = None) -> range:
+    if step == 0:
+        return range(start, start + (start != end))
+    found = range(start, end, step or (1 if start <= end else -1))
+    if (end - start) // found.step > MOST_NUMBERS:
+        raise ValueRangeError(f"range({start}, {end}{f', {step}' if step else ''}) has more than {MOST_NUMBERS} numbers")
+    return found
+
+
 def _match(pattern: str, text: str) -> bool:
     return compiled(pattern).fullmatch(text) is not None
 
@@ -78,6 +95,7 @@ STRING_FUNCTORS: dict[str, Functor] = {
     "to_string": Functor((None,), STR, _to_string),
     "to_number": Functor((STR,), INT, _to_number),
     "to_float": Functor((STR,), FLOAT, _to_float),
+    "range": Functor((INT, INT), INT, _range, variadic=True, many=True),
     "contains": Functor((STR, STR), None, lambda part, text: part in text),
     "match": Functor((STR, STR), None, _match),
     "!contains": Functor((STR, STR), None, lambda part, text: part not in text),

@@ -16,7 +16,7 @@ from lftj.syntax import tree
 from lftj.types import BOOL, FLOAT, INT, STR, Type, type_of_value
 
 _OF_CLASS = {int: INT, float: FLOAT, str: STR, bool: BOOL}
-_COMPUTED = {"strlen": INT, "substr": STR, "cat": STR, "to_string": STR, "to_number": INT, "to_float": FLOAT}
+_COMPUTED = {"strlen": INT, "substr": STR, "cat": STR, "to_string": STR, "to_number": INT, "to_float": FLOAT, "range": INT}
 
 
 class Inference:

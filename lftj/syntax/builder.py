@@ -45,6 +45,11 @@ def cat(first: object, second: object, *more: object) -> Expression:
     return call("cat", first, second, *more)
 
 
+def range_(first: object, end: object, *step: object) -> Expression:
+    """Each number from `first` on, without `end`: `x == range_(0, 3)` is made true by 0, 1 and 2."""
+    return call("range", first, end, *step)
+
+
 def strlen(text: object) -> Expression:
     """The number of characters of `text`."""
     return call("strlen", text)

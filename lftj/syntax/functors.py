@@ -47,6 +47,7 @@ FUNCTORS: dict[str, tuple[int, int | None]] = {
     "to_float": (1, 1),
     "min": (2, None),
     "max": (2, None),
+    "range": (2, 3),
 }
 """Functors that are written `name(arguments)`: the least and the greatest number of arguments (None: any number)."""
 
@@ -62,6 +63,7 @@ USAGE: dict[str, str] = {
     "to_float": "write to_float(value)",
     "min": "write min(a, b, …)",
     "max": "write max(a, b, …)",
+    "range": "write x = range(from, to) or x = range(from, to, step)",
     "contains": "write contains(part, text)",
     "match": "write match(pattern, text)",
     **{name: f"write {name} x" if name in PREFIX else f"write x {name} y" for name in WORD_FUNCTORS},
@@ -109,7 +111,6 @@ PRAGMAS = frozenset({
 # ── recognised, but refused ───────────────────────────────────────────────────────────────────────────────────────────
 UNSUPPORTED_FUNCTORS: dict[str, str] = {
     "autoinc": "number the rows before loading them, or use a key that the data has",
-    "range": "load the numbers as a relation of their own and join with it",
     "ord": "compare the strings themselves with < and >",
     "as": "declare the column with the type that you want",
 }
@@ -150,7 +151,8 @@ def wrong_arity(name: str, found: int) -> str | None:
     least, greatest = FUNCTORS.get(name) or (WORD_FUNCTORS[name],) * 2
     if found >= least and (greatest is None or found <= greatest):
         return None
-    expected = f"{least} argument{'s' if least != 1 else ''}" if greatest is not None else f"at least {least} arguments"
+    number = str(least) if greatest == least else f"at least {least}" if greatest is None else f"{least} to {greatest}"
+    expected = f"{number} argument{'s' if number != '1' else ''}"
     return f"{name} takes {expected}, found {found}"
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import reduce
+from functools import partial, reduce
 
 from lftj.syntax import tree
 from tests.reference.aggregates import UserFold, fold
@@ -62,10 +62,12 @@ def flatten(literals: Iterable[tree.Literal]) -> Iterator[tree.Literal]:
 def _flat(term: tree.Term, equations: list[tree.Comparison], calls: bool) -> tree.Term:
     if isinstance(term, tree.Variable | tree.Constant):
         return term
-    if calls and isinstance(term, tree.Call):
+    if calls and isinstance(term, tree.Call) and term.functor != "range":
         return tree.Call(term.functor, tuple(_flat(arg, equations, True) for arg in term.args))
     new = tree.Variable(f"#{next(_fresh)}")
-    if isinstance(term, tree.Call):
+    if isinstance(term, tree.Call) and term.functor == "range":
+        term = tree.Call("range", tuple(_flat(arg, equations, True) for arg in term.args))
+    elif isinstance(term, tree.Call):
         term = _flat(term, equations, True)
     if not isinstance(term, tree.Wildcard):
         equations.append(tree.Comparison("=", new, term))
@@ -124,6 +126,9 @@ class BodyPlan:
                 return self._disjunction(literal)
             case tree.Comparison(operator="=", left=tree.Variable(name=name), right=tree.Aggregate() as aggregate):
                 return self._aggregate(name, aggregate)
+            case tree.Comparison(operator="=", left=tree.Variable(name=name), right=tree.Call(functor="range", args=args)):
+                step = partial(_numbers, name, args)
+                return (step, frozenset({name})) if variables_of(literal.right) <= self.bound else None
             case tree.Comparison():
                 return self._comparison(literal)
         return None
@@ -191,6 +196,17 @@ def _bound(env: Env, name: str, source: tree.Term) -> Env:
         return {**env, name: value_of(source, env)}
     except ArithmeticFailure:
         return {**env, name: FAILED, FAILED: True}
+
+
+def _numbers(name: str, args: tuple[tree.Term, ...], env: Env) -> list[Env]:
+    """One assignment for each number of a range."""
+    try:
+        start, end, step = (*(value_of(arg, env) for arg in args), None)[:3]
+    except ArithmeticFailure:
+        return [{**env, name: FAILED, FAILED: True}]
+    up = start <= end  # type: ignore[operator]
+    numbers = [start] * (start != end) if step == 0 else range(start, end, step or (1 if up else -1))  # type: ignore[arg-type]
+    return [{**env, name: number} for number in numbers if env.get(name, number) == number]
 
 
 def _urgency(literal: tree.Literal) -> int:

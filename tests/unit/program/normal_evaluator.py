@@ -29,6 +29,8 @@ def derive(rule: NormalRule | FunctorRule, relations: Relations) -> set[Row]:
     """The rows that one rule gives now."""
     if isinstance(rule, FunctorRule):
         results = {row: functors.call(rule.functor, row) for row in relations[rule.domain]}
+        if functors.STRING_FUNCTORS[rule.functor].many:
+            return {(*row, result) for row, each in results.items() for result in each}
         return {(*row, result) for row, result in results.items()} if rule.result is not None else {row for row in results if results[row]}
     groups: dict[Row, list[Env]] = {}
     for env in assignments(rule, relations):

@@ -178,6 +178,14 @@ FUNCTORS = {
         rule1#cat1(x0, x1, cat(x0, x1)) :- rule1#in2(x0, x1).
         hs(_2) :- s(_0, t), rule1#greatest1(t, "m", t), rule1#cat1(t, "!", _2).""",
     ),
+    "a range has its ends from what binds them, and one of constants stands alone": (
+        "h1(x) :- a(y, z), x = range(y, z + 1), b(range(0, 2)).",
+        """rule1#in1(y, _2) :- a(y, z), _2 := z + 1.
+        rule1#range1(x0, x1, range(x0, x1)) :- rule1#in1(x0, x1).
+        rule1#in2(_0, _1) :- _0 := 0, _1 := 2.
+        rule1#range2(x0, x1, range(x0, x1)) :- rule1#in2(x0, x1).
+        h1(x) :- a(y, z), b(_2), rule1#range1(y, _3, x), rule1#range2(0, 2, _2), _3 := z + 1.""",
+    ),
     "constants are computed at once": ('hs(cat("a", to_string(1))) :- b(_). h1(x) :- b(x), contains("b", "abc").',
         'hs(_1) :- b(_0), _1 := "a1".\nh1(x) :- b(x).'),
 }  # fmt: skip

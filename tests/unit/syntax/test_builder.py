@@ -65,6 +65,7 @@ G = Predicate("G", 1, functional=True)
             r(x.to_string(), b.cat("a", s)) <= b.contains("a", s) & b.match("b", s),
             'r(to_string(x), cat("a", s)) :- contains("a", s), match("b", s).',
         ),
+        (r(x, y) <= (x == b.range_(0, 3)) & (y == b.range_(x, 0, -1)), "r(x, y) :- x = range(0, 3), y = range(x, 0, -1)."),
         (r(b.band(x, 1), b.bnot(y)) <= r(b.bshl(x, 1), b.lnot(y)), "r(x band 1, bnot y) :- r(x bshl 1, lnot y)."),
         (r(x, y).fact(), "r(x, y)."),
         (b.rule(r(1, True)), "r(1, true)."),
@@ -94,6 +95,7 @@ def rebuilt_term(term: tree.Term) -> Expression | b.Var:
         "neg": lambda p: -p,
         "min": b.min_,
         "max": b.max_,
+        "range": b.range_,
     }
     match term:
         case tree.Variable(name):
