@@ -237,6 +237,12 @@ def test_types():
     assert parse(".type A <: B\n.type C = number\n.number_type D\n.symbol_type E\n.type F").clauses == expected
 
 
+def test_a_qualifier_is_told_from_the_clause_behind_it():
+    text = ".decl a(x: number) {}\n.decl b(x: number)\nb {} (1).\n"
+    for comment in ("// f(x)\n", "/* f(x) */", "\n/**/ // (\n"):
+        assert parse(text.format("inline " + comment + "magic", comment)) == parse(text.format("inline magic", ""))
+
+
 def test_what_only_tells_souffle_how_to_evaluate_is_read_and_has_no_effect():
     rules = "p(x) :- q(x), r(x).{0}\np(x) :- q(x), ! r(x).{0}"
     plan = "\n  .plan 0: (2, 1), 1: (1, 2)"
