@@ -13,7 +13,8 @@ from itertools import pairwise
 import numpy as np
 
 from lftj.dictionary import Dictionary
-from lftj.heads.values import by_value, decoded
+from lftj.frames.out import to_values
+from lftj.heads.values import by_value
 from lftj.types import STR, Type
 from scantree.rows import sort_order
 
@@ -39,8 +40,8 @@ def grouped_concatenations(
     by_types = [*types[2:], types[0], *types[1:2]]
     order = order_in_groups(by, by_types, starts, dictionary)
     order = np.repeat(order, counts.take(order))
-    texts = decoded(text.take(order), STR, dictionary)
-    separators = decoded(rest[0].take(order), STR, dictionary) if rest else [""] * len(order)
+    texts = to_values(STR, text.take(order), dictionary)
+    separators = to_values(STR, rest[0].take(order), dictionary) if rest else [""] * len(order)
     ends = np.cumsum(np.add.reduceat(counts, starts)).tolist()
     results = [joined(texts[first:last], separators[first:last]) for first, last in pairwise([0, *ends])]
     return dictionary.encode(results)

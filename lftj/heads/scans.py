@@ -13,11 +13,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from lftj.dictionary import Dictionary
+from lftj.frames.out import to_values
 from lftj.heads.aggregate_shape import CallShape
 from lftj.heads.concatenation import grouped_concatenations, joined
 from lftj.heads.kept import GroupChange
 from lftj.heads.user import UserAggregate, grouped_folds
-from lftj.heads.values import decoded
 from lftj.types import STR, Type, encode_scalar
 from scantree import Monoid, Tree
 
@@ -49,10 +49,10 @@ class Concatenation:
 
         def lift_rows(columns: list[np.ndarray]) -> tuple[str, str]:
             order = np.repeat(np.arange(len(columns[0])), columns[-1])
-            texts = decoded(columns[text].take(order), STR, dictionary)
+            texts = to_values(STR, columns[text].take(order), dictionary)
             if isinstance(separator, str):
                 return separator, separator.join(texts)
-            separators = decoded(columns[separator].take(order), STR, dictionary)
+            separators = to_values(STR, columns[separator].take(order), dictionary)
             return separators[0], joined(texts, separators)
 
         return Concatenation(Monoid.of_rows(("", ""), lift_rows, lambda a, b: (a[0], "".join((a[1], *b)))), dictionary)
@@ -83,7 +83,7 @@ class Fold:
         """Of rows with the codes of the arguments in columns `args` and the support count in the last."""
 
         def lift_rows(columns: list[np.ndarray]) -> Any:
-            values = [decoded(columns[arg], type, dictionary) for arg, type in zip(args, types, strict=True)]
+            values = [to_values(type, columns[arg], dictionary) for arg, type in zip(args, types, strict=True)]
             rows = list(zip(*values, strict=True)) if values else [()] * len(columns[-1])
             return aggregate.fold(rows, columns[-1].tolist())
 

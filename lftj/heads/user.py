@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from lftj.dictionary import Dictionary
+from lftj.frames.out import to_values
 from lftj.heads.concatenation import order_in_groups
-from lftj.heads.values import decoded
 from lftj.types import Type, encode_scalar
 
 
@@ -91,7 +91,7 @@ def grouped_folds(
     O(n log n) for the order, then one call of `lift` and at least one of `combine` per row.
     """
     order = order_in_groups(args, types, starts, dictionary) if args else np.arange(len(counts))
-    columns = [decoded(column.take(order), type, dictionary) for column, type in zip(args, types, strict=True)]
+    columns = [to_values(type, column.take(order), dictionary) for column, type in zip(args, types, strict=True)]
     rows = list(zip(*columns, strict=True)) if columns else [()] * len(counts)
     times = counts.take(order).tolist()
     bounds = [*starts.tolist(), len(counts)]

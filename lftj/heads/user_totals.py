@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from lftj.dictionary import Dictionary
+from lftj.frames.out import to_values
 from lftj.heads.aggregate_shape import CallShape
 from lftj.heads.kept import Advance, GroupChange
 from lftj.heads.slots import Slots
 from lftj.heads.user import UserAggregate
-from lftj.heads.values import decoded
 from lftj.types import encode_scalar
 from scantree import Arena, Tree
 
@@ -63,7 +63,7 @@ class UserTotals:
 
     def _combine(self, totals: list[Any], change: GroupChange) -> None:
         """Brings totals forward, in each group erases first."""
-        args = [decoded(change.rows[arg], type, self.dictionary) for arg, type in zip(self.call.args, self.call.types, strict=True)]
+        args = [to_values(type, change.rows[arg], self.dictionary) for arg, type in zip(self.call.args, self.call.types, strict=True)]
         rows = list(zip(*args, strict=True)) if args else [()] * len(change.net)
         groups = np.searchsorted(change.starts, np.arange(len(rows)), side="right") - 1
         aggregate = self.aggregate

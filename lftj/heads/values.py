@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from lftj.dictionary import Dictionary
-from lftj.types import Type, decode_scalar
+from lftj.frames.out import to_values
+from lftj.types import Type
 from scantree.rows import sort_rows
 
 _DENSE = 4
@@ -40,21 +40,12 @@ def by_value(codes: np.ndarray, type: Type, dictionary: Dictionary) -> tuple[np.
     return ranks_of(distinct, ranks, codes), back
 
 
-def decoded(codes: np.ndarray, type: Type, dictionary: Dictionary) -> list[Any]:
-    """The Python values of codes."""
-    if type.name == "int":
-        return codes.tolist()
-    if type.name == "str":
-        return dictionary.decode(codes).to_pylist()
-    return [decode_scalar(type, code, dictionary) for code in codes.tolist()]
-
-
 def group_name(codes: Sequence[np.ndarray], types: Sequence[Type], dictionary: Dictionary) -> str:
     """How messages call a group, by its values; `codes` are one-element columns, as codes when their types are not known."""
     if not codes:
         return "over all rows"
     if len(types) == len(codes):
-        values = [decoded(code, type, dictionary)[0] for code, type in zip(codes, types, strict=True)]
+        values = [to_values(type, code, dictionary)[0] for code, type in zip(codes, types, strict=True)]
     else:
         values = [int(code[0]) for code in codes]
     return f"for the group ({', '.join(map(repr, values))})"

@@ -3,37 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from lftj.dictionary import Dictionary
 from lftj.errors import LftjError
+from lftj.frames.out import to_values
 from lftj.join.context import Context
 from lftj.join.evaluate import Columns
-from lftj.program.functors import STRING_FUNCTORS, call
+from lftj.program.functors import STRING_FUNCTORS
 from lftj.program.normal_form import FunctorRule
-from lftj.types import decode_scalar, encode_scalar
+from lftj.types import Type, floats_to_codes
 from scantree.rows import sort_rows
 
 
 def functor_rows(rule: FunctorRule, domain: Columns, context: Context) -> Columns:
-    """The sorted rows of a functor's relation over these rows of its domain, which are sorted. One Python call per row."""
-    arguments = [
-        [decode_scalar(type, code, context.dictionary) for code in column.tolist()] for type, column in zip(rule.types, domain, strict=True)
-    ]
-    results = []
-    for values in zip(*arguments, strict=True):
-        try:
-            results.append(call(rule.functor, values))
-        except LftjError as error:
-            error.span = error.span or rule.span
-            raise
+    """The sorted rows of a functor's relation over these rows of its domain, which are sorted.
+
+    One Python call per row, about half a microsecond; values become codes, and codes values, a column at a time.
+    """
+    arguments = [to_values(type, column, context.dictionary) for type, column in zip(rule.types, domain, strict=True)]
+    functor = STRING_FUNCTORS[rule.functor]
+    try:
+        results = [functor.evaluate(*values) for values in zip(*arguments, strict=True)]
+    except LftjError as error:
+        error.span = error.span or rule.span
+        raise
     if rule.result is None:
         keep = np.array(results, bool)
         return [column[keep] for column in domain]
-    if STRING_FUNCTORS[rule.functor].many:
+    if functor.many:
         return _with_each(domain, results, context)
-    codes = np.array([encode_scalar(rule.result, value, context.dictionary) for value in results], np.int64)
-    return sort_rows([*domain, codes])
+    return sort_rows([*domain, _codes(rule.result, results, context.dictionary)])
+
+
+def _codes(type: Type, values: list[Any], dictionary: Dictionary) -> np.ndarray:
+    """The codes of a functor's values, which are of this type, finite and in range."""
+    if type.name == "str":
+        return dictionary.encode(values)
+    return floats_to_codes(np.array(values, np.float64)) if type.name == "float" else np.array(values, np.int64)
 
 
 def _with_each(domain: Columns, results: Sequence[range], context: Context) -> Columns:
