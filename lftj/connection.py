@@ -27,7 +27,7 @@ def connect(
     executor: ThreadExecutor | None = None,
 ) -> Workspace: ...
 @overload
-def connect(*, executor: Executor, writer_timeout: float = 60.0) -> DistributedWorkspace: ...
+def connect(*, executor: Executor, writer_timeout: float = 60.0, elastic: float = 0.2) -> DistributedWorkspace: ...
 
 
 def connect(
@@ -49,16 +49,17 @@ def connect(
     `trace_budget`: bytes that sensitivity indices may take, all together; with 0 every change is looked up by delta queries.
 
     With `executor=lftj.SparkExecutor(spark, partitions=…, path=…)` data lives with Spark's executors and below that path, and the workspace
-    there is opened again or begun: a `DistributedWorkspace`, which has the same calls.
+    there is opened again or begun: a `DistributedWorkspace`, which has the same calls. There `elastic` is also the share of a stratum in
+    rounds that is taken away, and derived again, after a deletion.
     """
+    if not elastic >= 0:
+        raise DeclarationError(f"elastic is a fraction of at least 0, found {elastic!r}", hint="0.2 allows a fifth of a full evaluation")
     if getattr(executor, "distributed", False):
         from lftj.distributed.store import Store  # only those who want it pay for importing it
         from lftj.distributed.workspace import DistributedWorkspace
 
-        return DistributedWorkspace(Store(executor, writer_timeout))
+        return DistributedWorkspace(Store(executor, writer_timeout, elastic))
     if path is not None:
         hint = "use lftj.connect() and load the data from files at the start"
         raise LftjError(f"{os.fspath(path)}: durable workspaces come with a later version", code="E340", hint=hint)
-    if not elastic >= 0:
-        raise DeclarationError(f"elastic is a fraction of at least 0, found {elastic!r}", hint="0.2 allows a fifth of a full evaluation")
     return Workspace(Engine(writer_timeout, progress, elastic, trace_budget, executor or ThreadExecutor()))

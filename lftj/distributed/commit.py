@@ -20,10 +20,12 @@ from lftj.distributed.files.manifest import Manifest
 from lftj.distributed.parts.outcome import Outcome, Report
 from lftj.distributed.parts.task import PartDone, PartTask
 from lftj.distributed.placing.cuts import readers
-from lftj.distributed.placing.plan import NEWS_SUFFIX, PartPlan, Rounds
-from lftj.distributed.placing.steps import Move, Step
+from lftj.distributed.placing.plan import PartPlan
+from lftj.distributed.placing.rounds import NEWS_SUFFIX, Rounds
+from lftj.distributed.placing.steps import Step
 from lftj.distributed.present import Present
 from lftj.distributed.sending import Sending, Staged
+from lftj.distributed.stage_rounds import Entries, StageInRounds, allowed
 from lftj.distributed.work.stage import run_stage
 from lftj.storage.database import base_name
 
@@ -32,18 +34,21 @@ REMEMBERED = 500
 
 
 class Commit:
-    """One attempt at a commit, on a version. `steps_of`: the steps that each part has in it."""
+    """One attempt at a commit, on a version. `elastic`: the share of a stratum in rounds that may be over-deleted.
 
-    def __init__(self, present: Present, program: Mapping[str, Any], plan: PartPlan, bounds: Bounds | None = None):
+    `steps_of`: the steps that each part has in it.
+    """
+
+    def __init__(self, present: Present, program: Mapping[str, Any], plan: PartPlan, bounds: Bounds | None = None, elastic: float = 0.2):
         self.present, self.executor, self.before, self.program, self.plan = present, present.executor, present.manifest, program, plan
-        before, self.bounds = self.before, bounds or Bounds()
+        before, self.bounds, self.elastic = self.before, bounds or Bounds(), elastic
         self.afresh = before.program.get("rules", []) != program["rules"]
         self.token = uuid4().hex[:16]
         self.version = before.version + 1
         self.steps: list[Step] = []
         self.steps_of: dict[int, int] = {}
         self.done: list[PartDone] = []
-        self.rounds = 0
+        self.in_rounds: list[StageInRounds] = []
         self.new: list[dict[str, list[Entry]]] = [{}]
         self._changed: dict[int, frozenset[str]] = {}
         self._started = time.perf_counter()
@@ -89,32 +94,20 @@ class Commit:
                 touched |= readers(feed.cut, entry.holding(feed.cut), parts)
         return touched
 
-    def _in_rounds(self, stage: int, rounds: Rounds, touched: set[int]) -> None:
-        """Rounds until no part has news for another. Something lost below, anywhere, and all begin anew."""
-        found = self._step(Step(stage, Move.ANEW if self.afresh else Move.BEGIN), touched)
-        if any(done.shrank for done in found):
-            touched = set(range(self.executor.partitions))
-            self.new[-1] = {}  # what some parts found already may not be
-            found = self._step(Step(stage, Move.ANEW), touched)
-        self.rounds += 1
-        while told := {part for done in found for part in self._told(done, rounds)}:
-            touched = touched | told
-            found = self._step(Step(stage, Move.ROUND), told)
-            self.rounds += 1
-        self._step(Step(stage, Move.TELL), touched)
+    def _in_rounds(self, number: int, rounds: Rounds, touched: set[int]) -> None:
+        rows = sum(self.before.counts.get(relation, 0) for relation in rounds.cuts)
+        stage = StageInRounds(number, rounds, self.executor.partitions, allowed(self.elastic, rows), self._step)
+        if self.afresh:
+            stage.derive()
+        else:
+            stage.follow(touched)
+        self.in_rounds.append(stage)
 
-    def _told(self, done: PartDone, rounds: Rounds) -> set[int]:
-        """The parts for which another one has news."""
-        parts = set[int]()
-        for relation, cuts in rounds.cuts.items():
-            entry = done.entries.get(relation + NEWS_SUFFIX)
-            if entry is not None:
-                parts |= {part for cut in cuts for part in readers(cut, entry.holding(cut), self.executor.partitions)}
-        return parts - {done.part}
-
-    def _step(self, step: Step, parts: set[int]) -> list[PartDone]:
-        """Have these parts do a step, and gather what they wrote."""
+    def _step(self, step: Step, parts: set[int], arriving: Entries | None = None) -> list[PartDone]:
+        """Have these parts do a step, with what the step before wrote or with `arriving`, and gather what they wrote."""
         self.steps.append(step)
+        if arriving is not None:
+            self.new[-1] = {name: list(entries) for name, entries in arriving.items()}
         limits = self.bounds.left()
         tasks = [
             PartTask(
@@ -125,6 +118,7 @@ class Commit:
                 new=tuple(self.new),
                 afresh=self.afresh,
                 oldest=min(self.before.tokens, default=0),
+                elastic=self.elastic,
             )
             for part in sorted(parts)
         ]
@@ -141,8 +135,11 @@ class Commit:
 
     # ── what it came to ───────────────────────────────────────────────────────────────────────────────────────────────
     def _outcome(self) -> Outcome:
-        report = Report.of(self.version, self.done, self.new, time.perf_counter() - self._started)
-        report.rounds = self.rounds
+        report = Report.of(self.version, self.done, self.new[0], time.perf_counter() - self._started)
+        report.rounds = sum(stage.count for stage in self.in_rounds)
+        report.overdeleted = sum(stage.overdeleted for stage in self.in_rounds)
+        report.anew = sum(stage.anew for stage in self.in_rounds)
+        report.given_up = sum(stage.gave_up for stage in self.in_rounds)
         outcome = Outcome(self.before, self.plan, self.afresh, self.afresh, report=report)
         counts = dict(self.before.counts)
         if self.afresh:

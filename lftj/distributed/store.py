@@ -35,9 +35,10 @@ REMEMBERED_REPORTS = 1000
 class Store:
     """One open path. `program` numbers rules as the handles of this process know them; the plan has the same rules, numbered anew."""
 
-    def __init__(self, executor: Executor, writer_timeout: float):
+    def __init__(self, executor: Executor, writer_timeout: float, elastic: float = 0.2):
         """Opens the path, or begins it. Raises DistributedError (E402) when it is in use, (E403) when it has another number of parts."""
         self.executor = executor
+        self.elastic = elastic
         self.writer = WriterLock(writer_timeout)
         self._lock = PathLock(executor.path)
         try:
@@ -70,7 +71,7 @@ class Store:
         description = self._description(draft.program, draft.views)
         plan = self.plan if description == self.manifest.program else plan_of(description)
         bounds = Bounds(self.limits.current)
-        commit = Commit(before, description, plan, bounds)
+        commit = Commit(before, description, plan, bounds, self.elastic)
         outcome = commit.carry_out(draft.steps(bounds), draft.dictionary)
         if batch is not None:
             outcome.manifest = outcome.manifest.advanced(batches={**outcome.manifest.batches, batch[0]: batch[1]})

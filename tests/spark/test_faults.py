@@ -58,7 +58,7 @@ def test_a_worker_that_dies_in_a_commit(workspace: lftj.DistributedWorkspace, tm
     assert rows_of(workspace) == expected([*edges()[1:], *NEW])
 
 
-@pytest.mark.parametrize("move", [Move.ANEW, Move.ROUND, Move.TELL])
+@pytest.mark.parametrize("move", [Move.REDERIVE, Move.ROUND, Move.TELL])
 def test_a_worker_that_dies_in_a_round(workspace: lftj.DistributedWorkspace, tmp_path: Path, move: Move) -> None:
     made(workspace, edges())
     arm(workspace, tmp_path / "marker", "kill in the middle", 1, move=move)
@@ -66,7 +66,10 @@ def test_a_worker_that_dies_in_a_round(workspace: lftj.DistributedWorkspace, tmp
         tx.insert("e", [(30, 99), (99, 28)])
         tx.delete("e", edges()[-1:])
     assert len(list(tmp_path.glob("marker*"))) == 1
-    assert workspace.profile(last=1)["rounds"].iloc[0] > 1
+    report = workspace.profile(last=1).iloc[0]
+    assert report["rounds"] > 1
+    assert report["overdeleted"] > 0
+    assert report["anew"] == 0
     assert rows_of(workspace) == expected([*edges()[:-1], (30, 99), (99, 28)])
 
 

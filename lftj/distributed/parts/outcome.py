@@ -14,8 +14,9 @@ from lftj.distributed.placing.plan import PartPlan
 @dataclass
 class Report:
     """Counters of one commit: parts that ran, tasks, how many had to bring their part forward, open or build it, rows and bytes written for
-    other parts, rows read, kernel steps (the sum, and the part with most), rounds of recursive strata, seconds of all tasks and of the
-    whole."""
+    other parts, rows read, kernel steps (the sum, and the part with most); of recursive strata in rounds these, the rows that may have lost
+    a derivation and were followed, the strata derived from nothing, and those of them where too much was lost; seconds of all tasks and of
+    the whole."""
 
     version: int
     parts: int = 0
@@ -29,13 +30,16 @@ class Report:
     steps: int = 0
     most_steps: int = 0
     rounds: int = 0
+    overdeleted: int = 0
+    anew: int = 0
+    given_up: int = 0
     task_seconds: float = 0.0
     seconds: float = 0.0
 
     @staticmethod
-    def of(version: int, tasks: Sequence[PartDone], new: Sequence[Mapping[str, Sequence[Entry]]], seconds: float) -> Report:
-        """The counters of a commit from what its tasks tell and the entries that it wrote."""
-        entries = [entry for each in new for written in each.values() for entry in written]
+    def of(version: int, tasks: Sequence[PartDone], sent: Mapping[str, Sequence[Entry]], seconds: float) -> Report:
+        """The counters of a commit from what its tasks tell and the entries of the rows that were sent."""
+        entries = [*(entry for each in sent.values() for entry in each), *(entry for done in tasks for entry in done.entries.values())]
         steps: dict[int, int] = {}
         for done in tasks:
             steps[done.part] = steps.get(done.part, 0) + sum(work.steps for work in done.works)

@@ -9,23 +9,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from lftj.distributed.parts.exchange import Exchange
 from lftj.distributed.parts.host import Host, Rows
-from lftj.distributed.parts.rounds import PartFixpoint, only_grows
 from lftj.distributed.placing.partials import verbs
-from lftj.distributed.placing.plan import NEWS_SUFFIX, Feed, PartPlan, Rounds
+from lftj.distributed.placing.plan import Feed, PartPlan
+from lftj.distributed.placing.rounds import Rounds
 from lftj.distributed.placing.steps import Move, Step
 from lftj.join.context import Buffer, Context
 from lftj.join.statistics import Statistics
 from lftj.keys import check_key
 from lftj.limits import Limits
 from lftj.maintain.refresh import refresh
-from lftj.maintain.row_checks import check_rows
 from lftj.maintain.rule_work import RuleWork
 from lftj.maintain.view_states import ViewState, ViewStates
 from lftj.program.normal_form import StratifiedProgram, Stratum
 from lftj.program.stratification import Stratification
 from lftj.storage.database import BASE_SUFFIX, Database
-from lftj.storage.delta import Columns, Delta
+from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
 
 TRACE_BUDGET = 1 << 26
@@ -80,8 +80,7 @@ class PartState:
 class Advance:
     """A commit on its way through one part: the state before, the state now, what changed so far, and how many steps are done.
 
-    `net`: the change of base rows, by relation. `news`: what the last round found that other parts need. `shrank`: whether rounds cannot go
-    on from what there was.
+    `net`: the change of base rows, by relation. `exchange`: what there is besides while a stage is derived in rounds.
     """
 
     before: PartState
@@ -90,20 +89,20 @@ class Advance:
     deltas: dict[str, Delta] = field(default_factory=dict)
     net: dict[str, Delta] = field(default_factory=dict)
     works: list[RuleWork] = field(default_factory=list)
-    news: dict[str, Delta] = field(default_factory=dict)
-    shrank: bool = False
+    exchange: Exchange | None = None
     steps: int = 0
     limits: Limits = field(default_factory=Limits)
     deadline: float | None = None
+    elastic: float = 0.2
 
     @staticmethod
     def begin(state: PartState, token: str) -> Advance:
         """Nothing done yet."""
         return Advance(state, state, token)
 
-    def within(self, limits: Limits) -> Advance:
+    def within(self, limits: Limits, elastic: float) -> Advance:
         """The same, for a task that begins now under these limits."""
-        self.limits, self.deadline = limits, limits.deadline
+        self.limits, self.deadline, self.elastic = limits, limits.deadline, elastic
         return self
 
     def take(self, step: Step, rows: Rows, host: Host) -> None:
@@ -114,7 +113,7 @@ class Advance:
         if step.move is Move.WHOLE:
             self._refresh(stage.of(self.before.number), host)
         elif stage.rounds is not None:
-            self._round(stage.rounds, step.move, rows, host)
+            self._round(stage.rounds, step, rows, host)
         self.steps += 1
 
     def catch_up(self, rows: Rows, host: Host) -> None:
@@ -140,47 +139,17 @@ class Advance:
         self.now = replace(self.now, database=self.now.database.replace(updates))
 
     # ── rounds ────────────────────────────────────────────────────────────────────────────────────────────────────────
-    def _round(self, rounds: Rounds, move: Move, rows: Rows, host: Host) -> None:
-        self.news = {}
-        if move is Move.TELL:
-            self._told(rounds, host)
-            return
-        changed = {name: self.deltas[name] for name in rounds.below & self.deltas.keys()}
-        self.shrank = move is Move.BEGIN and not only_grows(rounds, changed)
-        if self.shrank:
-            return
-        context, state = self._context(host), self.now
-        fixpoint = PartFixpoint(rounds, state.database, context, state.number, state.parts)
-        if move is Move.ANEW:
-            fixpoint.anew()
-        elif move is Move.BEGIN:
-            fixpoint.follow({name: delta.inserts for name, delta in changed.items()})
+    def _round(self, rounds: Rounds, step: Step, rows: Rows, host: Host) -> None:
+        before, now, context = self.before, self.now, self._context(host)
+        if self.exchange is None or self.exchange.rounds is not rounds:
+            self.exchange = Exchange(rounds, before.database, before.number, before.parts, host)
+        if step.move is Move.TELL:
+            updates, deltas = self.exchange.told(now.database, context)
+            self.exchange, self.deltas = None, self.deltas | deltas
         else:
-            fixpoint.follow(self._arrived(rounds, rows))
-        self.now = replace(state, database=state.database.replace(fixpoint.finish()))
-        self.news = fixpoint.news()
-        self.works.append(RuleWork(", ".join(rounds.cuts), "", "rounds", steps=context.work))
-
-    def _arrived(self, rounds: Rounds, rows: Rows) -> dict[str, Columns]:
-        """What other parts found, by the local relations into which it comes."""
-        local = self.before.plan.local
-        return {
-            name: rows(Feed(relation + NEWS_SUFFIX, cut, local[name])).inserts
-            for relation, cuts in rounds.cuts.items()
-            for name, cut in zip(rounds.local(relation), cuts, strict=True)
-        }
-
-    def _told(self, rounds: Rounds, host: Host) -> None:
-        """The net change that all rounds together made; what parts collected is forgotten."""
-        old, new, context = self.before.database, self.now.database, self._context(host)
-        for relation in rounds.cuts:
-            for name in rounds.local(relation):
-                delta = new[name].difference(old[name])
-                check_rows(new[name].schema, new[name], delta, context)
-                if len(delta):
-                    self.deltas[name] = delta
-        collected = {relation + NEWS_SUFFIX: self.before.plan.local[relation + NEWS_SUFFIX] for relation in rounds.cuts}
-        self.now = replace(self.now, database=new.replace({name: host.empty(schema) for name, schema in collected.items()}))
+            updates = self.exchange.step(step, now.database, self.deltas, rows, context)
+            self.works.append(RuleWork(", ".join(rounds.cuts), "", "rounds", steps=context.work))
+        self.now = replace(now, database=now.database.replace(updates))
 
     def _fed(self, feed: Feed, rows: Rows, host: Host) -> dict[str, RelationVersion]:
         """The local relation with what is new of what came."""
@@ -203,6 +172,7 @@ class Advance:
     def _context(self, host: Host) -> Context:
         context = context_of(self.now, host)
         context.work_limit, context.memory_limit, context.deadline = self.limits.work, self.limits.memory, self.deadline
+        context.fraction = self.elastic
         return context
 
 

@@ -37,7 +37,7 @@ class PartTask(OnPart):
     """The last of these steps of one commit, in one part.
 
     `new`: what this commit brings, per step. `afresh`: the program is another one, so everything is derived anew. `oldest`: the first
-    version from which parts can be brought forward.
+    version from which parts can be brought forward. `elastic`: how much of a full evaluation an update may cost.
     """
 
     token: str
@@ -46,20 +46,31 @@ class PartTask(OnPart):
     new: tuple[Log, ...]
     afresh: bool = False
     oldest: int = 0
+    elastic: float = 0.2
+
+
+@dataclass(frozen=True)
+class Exchanged:
+    """A part in a stage in rounds after a step: see `Exchange`, whose words these are."""
+
+    moved: bool = False
+    shrank: bool = False
+    gave_up: bool = False
+    overdeleted: int = 0
 
 
 @dataclass
 class PartDone:
     """What a task did: the entries it wrote; inserted and erased base rows, with the entry of those that are not what was asked for;
-    the local relations that changed so far; whether something was lost so that rounds have to begin anew; and how it came by its part:
-    `kept`, `behind` (brought forward), `opened` (as it was stored, and brought forward) or `built`."""
+    the local relations that changed so far; of a stage in rounds how far it is; and how it came by its part: `kept`, `behind` (brought
+    forward), `opened` (as it was stored, and brought forward) or `built`."""
 
     part: int
     entries: dict[str, Entry] = field(default_factory=dict)
     net: dict[str, tuple[int, int, Entry | None]] = field(default_factory=dict)
     rows: dict[str, tuple[int, int]] = field(default_factory=dict)
     changed: frozenset[str] = frozenset()
-    shrank: bool = False
+    exchanged: Exchanged = field(default_factory=Exchanged)
     works: list[RuleWork] = field(default_factory=list)
     origin: str = "kept"
     read: int = 0

@@ -52,6 +52,14 @@ def own_cut(atom: PositiveAtom, lead: Lead, cuts: Sequence[int]) -> int:
     return next((cut for cut in cuts if cut >= 0 and atom.args[cut] == _ref(lead)), ALL)
 
 
+def asked_cut(rule: NormalRule, lead: Lead, cuts: Sequence[int]) -> int:
+    """A cut of the rule's head, if that can be one of `cuts`, in which each row lies in all parts where the rule may derive it."""
+    if lead is None:
+        return cuts[0]  # all parts derive the same
+    columns = [column for column, term in enumerate(rule.head) if term == _ref(lead)]
+    return next((column for column in columns if column in cuts), columns[0] if columns else ALL)
+
+
 def _ref(lead: Lead) -> Ref | None:
     return Ref(lead) if isinstance(lead, int) else None
 

@@ -9,17 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from lftj.distributed.placing.cuts import ALL, local_name
+from lftj.distributed.placing.cuts import ALL
 from lftj.distributed.placing.placement import Placement
-from lftj.program.monotone import Lattice
-from lftj.program.normal_form import NormalRule, RelationSchema, Stratum
+from lftj.distributed.placing.rounds import Rounds
+from lftj.program.normal_form import RelationSchema, Stratum
 from lftj.program.program import Program
 from lftj.storage.database import base_name
 
 SHARE_SUFFIX = "%"
 """Behind the name of a relation: its shares."""
-NEWS_SUFFIX = "~"
-"""Behind the name of a relation that is derived in rounds: what parts found in one of them."""
 
 
 @dataclass(frozen=True)
@@ -52,33 +50,6 @@ class Output:
     def relation(self) -> str:
         """The name of the entries."""
         return self.schema.name
-
-
-@dataclass(frozen=True)
-class Rounds:
-    """A recursive stratum whose parts exchange what they find.
-
-    `cuts`: per relation the cuts in which parts hold it, the home first. Bodies of `rules` read relations in these cuts, by their local
-    names; heads are named with `NEWS_SUFFIX`. `lattices`: the relations that keep one value per group.
-    """
-
-    cuts: Mapping[str, tuple[int, ...]]
-    rules: tuple[NormalRule, ...]
-    lattices: Mapping[str, Lattice] = field(default_factory=dict)
-
-    def local(self, relation: str) -> list[str]:
-        """The local names of a relation, the home's first."""
-        return [local_name(relation, cut) for cut in self.cuts[relation]]
-
-    def base(self, relation: str) -> str:
-        """The local name of a relation's own rows."""
-        return base_name(self.local(relation)[0])
-
-    @property
-    def below(self) -> frozenset[str]:
-        """What the rules read that they do not derive, and the relations' own rows."""
-        own = {name for relation in self.cuts for name in self.local(relation)}
-        return frozenset({name for rule in self.rules for name in rule.reads} - own | set(map(self.base, self.cuts)))
 
 
 @dataclass(frozen=True)

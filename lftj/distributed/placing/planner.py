@@ -10,12 +10,13 @@ from dataclasses import replace
 from typing import Any
 
 from lftj.distributed.placing.cuts import ALL, ONE, local_name
-from lftj.distributed.placing.exchange import own_cut
+from lftj.distributed.placing.exchange import asked_cut, own_cut
 from lftj.distributed.placing.leads import Lead, Placement, Rule, cut_of, home_columns, rules_of
 from lftj.distributed.placing.partials import share_column, split_aggregate, split_projection
 from lftj.distributed.placing.placement import Placing
-from lftj.distributed.placing.plan import NEWS_SUFFIX, SHARE_SUFFIX, Feed, Output, PartPlan, Rounds, Stage
+from lftj.distributed.placing.plan import SHARE_SUFFIX, Feed, Output, PartPlan, Stage
 from lftj.distributed.placing.programs import restored
+from lftj.distributed.placing.rounds import NEWS_SUFFIX, Rounds
 from lftj.program.monotone import lattices
 from lftj.program.normal_form import FunctorRule, NormalRule, PositiveAtom, RelationSchema, Stratum
 from lftj.program.program import Program
@@ -111,12 +112,12 @@ class Planner:
     def _in_rounds(self, stratum: Stratum) -> None:
         """A stage of its own: rules over what parts hold in each cut, whose heads are told by `NEWS_SUFFIX`."""
         cuts = {name: self.placements[name].cuts for name in stratum.relations}
-        rules = tuple(
-            self._exchanging(_normal(rule), lead, cuts)
-            for name in cuts
-            for rule, lead in zip(rules_of(stratum, name), self.placements[name].leads, strict=True)
-        )
-        rounds = Rounds(cuts, rules, lattices(stratum.rules))
+        led = [
+            (_normal(rule), lead) for name in cuts for rule, lead in zip(rules_of(stratum, name), self.placements[name].leads, strict=True)
+        ]
+        rules = tuple(self._exchanging(rule, lead, cuts) for rule, lead in led)
+        asked = tuple(asked_cut(rule, lead, cuts[rule.relation]) for rule, lead in led)
+        rounds = Rounds(cuts, rules, asked, lattices(stratum.rules))
         stage = max((self.ready[name] for name in rounds.below if name in self.ready), default=0)
         while stage < len(self.strata) and (self.strata[stage] or stage in self.rounds):
             stage += 1

@@ -12,9 +12,13 @@ class Move(Enum):
     WHOLE = "whole"
     """The stage, which needs nobody."""
     BEGIN = "begin"
-    """The first round after insertions: what follows in this part from what changed below."""
+    """The first round: what follows in this part from what changed below; of what was lost there, what may be lost here."""
+    OVERDELETE = "overdelete"
+    """A round of what may be lost: what follows from what other parts may have lost."""
+    REDERIVE = "rederive"
+    """After these, the first round of what is found: from what is left, for what was lost and what changed below."""
     ANEW = "anew"
-    """The first round where something was lost, or nothing is there yet: everything from nothing, in all parts."""
+    """The first round where too much was lost, or nothing is there yet: everything from nothing, in all parts."""
     ROUND = "round"
     """A round: what follows from what other parts found in the round before."""
     TELL = "tell"
@@ -23,10 +27,11 @@ class Move(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A move in a stage."""
+    """A move in a stage. `most`: rows that a part may over-delete."""
 
     stage: int
     move: Move = Move.WHOLE
+    most: int = 0
 
     @property
     def opens(self) -> bool:

@@ -10,8 +10,9 @@ import numpy as np
 from lftj.distributed.files.entry import Entry, write_entry
 from lftj.distributed.parts.failure import Failure
 from lftj.distributed.parts.part import Advance
-from lftj.distributed.parts.task import PartDone, PartTask
-from lftj.distributed.placing.plan import NEWS_SUFFIX, Output, Rounds
+from lftj.distributed.parts.rounds import News
+from lftj.distributed.parts.task import Exchanged, PartDone, PartTask
+from lftj.distributed.placing.plan import Output
 from lftj.distributed.placing.programs import digest
 from lftj.distributed.work.worker import Holding, Worker, carefully
 from lftj.program.normal_form import RelationSchema
@@ -46,17 +47,19 @@ class _Run(Holding[PartTask]):
 
     def stage(self) -> PartDone:
         task, done = self.task, self.done
-        advance = self._advance().within(task.limits)
+        advance = self._advance().within(task.limits, task.elastic)
         before, step = len(advance.works), task.steps[-1]
         while advance.steps < len(task.steps):
             advance.take(task.steps[advance.steps], self.rows(task.new[advance.steps]), self.host)
         self.worker.parts[self.key].advance = advance
-        done.works, done.shrank = advance.works[before:], advance.shrank
+        done.works = advance.works[before:]
         done.changed = frozenset(advance.deltas)
         for number, output in enumerate(self.plan.outputs):
             if step.closes and output.stage == step.stage and output.local in advance.deltas:
                 self._write(number, output, advance.deltas[output.local])
-        self._tell(self.plan.stages[step.stage].rounds, advance.news)
+        if (exchange := advance.exchange) is not None:
+            self._tell(exchange.news)
+            done.exchanged = Exchanged(exchange.moved(advance.now.database), exchange.shrank, exchange.gave_up, exchange.overdeleted)
         if len(task.steps) == 1:
             self._net(advance.net)
         self.worker.checkpoints.check()
@@ -87,11 +90,10 @@ class _Run(Holding[PartTask]):
         self.done.entries[output.relation] = self._entry(f"{number}", output.schema, delta, output.cuts)
         self.done.rows[output.relation] = delta.inserted, delta.erased
 
-    def _tell(self, rounds: Rounds | None, news: Mapping[str, Delta]) -> None:
+    def _tell(self, news: Mapping[str, News]) -> None:
         """What other parts have to hold, in all cuts. It is read in the next round, and part of no version."""
-        for number, (relation, delta) in enumerate(news.items()):
-            name, cuts = relation + NEWS_SUFFIX, () if rounds is None else rounds.cuts[relation]
-            self.done.entries[name] = self._entry(f"news{number}.{len(self.task.steps)}", self.plan.local[name], delta, cuts)
+        for number, (name, (schema, cuts, rows)) in enumerate(news.items()):
+            self.done.entries[name] = self._entry(f"news{number}.{len(self.task.steps)}", schema, rows, cuts)
 
     def _entry(self, name: str, schema: RelationSchema, delta: Delta, cuts: Sequence[int]) -> Entry:
         task = self.task

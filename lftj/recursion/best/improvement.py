@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lftj.join.evaluate import Columns
-from lftj.maintain.versions import CHANGE, Versions
+from lftj.maintain.versions import Versions
 from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RelationSchema
 from lftj.recursion.best.attaining import offering
 from lftj.recursion.best.monotone import MonotoneFixpoint
@@ -49,23 +49,14 @@ class Improvement(MonotoneFixpoint):
         for name, rows in offers.new.items():
             self.rows[name].add_columns(rows)
         self.offer_inserted({name: delta.inserts for name, delta in offers.versions.deltas.items()})
+        self.offer_opened(offers.versions)
         for rule in self.rules:
-            self._offer_opened(rule, offers.versions)
             if rule.relation in offers.gone:
                 self._offer_again(rule, offers.gone[rule.relation])
         for rule in offers.added:
             self._offer(offering(rule), {**self.lower, **self.totals}, self.rows[rule.relation])
         self._next_round()
         return self.finish()
-
-    def _offer_opened(self, rule: NormalRule, versions: Versions) -> None:
-        """What a rule offers where rows went that it must not find."""
-        for atom in rule.negated:
-            if atom.relation in versions.deltas:
-                bound = tuple(column for column, argument in enumerate(atom.args) if argument is not None)
-                went = PositiveAtom(CHANGE, tuple(argument for argument in atom.args if argument is not None))
-                rows = versions.with_change(atom.relation, bound, versions.presence(atom.relation, bound).erases)[CHANGE]
-                self._offer_driven(replace(rule, atoms=(went, *rule.atoms)), CHANGE, rows)
 
     def _offer_again(self, rule: NormalRule, gone: Columns) -> None:
         """What a rule offers to the groups of rows that are gone."""
@@ -75,7 +66,7 @@ class Improvement(MonotoneFixpoint):
         groups = [gone[column] for column in group] or [gone[value][:1] * 0]
         head = tuple(term for column, term in enumerate(rule.head) if column != value and isinstance(term, Ref))
         sought = PositiveAtom(lost.name, head)
-        self._offer_driven(replace(rule, atoms=(sought, *rule.atoms)), lost.name, LooseRows(lost, self.context.arena, groups))
+        self.offer_driven(replace(rule, atoms=(sought, *rule.atoms)), lost.name, LooseRows(lost, self.context.arena, groups))
 
     def _next_round(self) -> None:
         super()._next_round()

@@ -18,6 +18,7 @@ import numpy as np
 from lftj.join.context import Context
 from lftj.join.evaluate import Columns, Relations, chunks, plan_rule
 from lftj.maintain.full import head_picks
+from lftj.maintain.versions import CHANGE, Versions
 from lftj.program.monotone import Lattice
 from lftj.program.normal_form import NormalRule, PositiveAtom, RelationSchema
 from lftj.recursion.best.attaining import offering
@@ -62,6 +63,10 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
     def go_on(self, rows: Relations, inserted: Mapping[str, Columns]) -> None:
         """Begin with the rows of a fixpoint, after which rows were `inserted` below, where they are already, or into the stratum."""
         self.resume(rows)
+        self.proceed(inserted)
+
+    def proceed(self, inserted: Mapping[str, Columns]) -> None:
+        """Begin the first round with what is offered so far, and what rows `inserted` below or into the stratum offer."""
         for name in self.schemas:
             for source in inserted.keys() & {name, base_name(name)}:
                 self.rows[name].add_columns(inserted[source])
@@ -80,7 +85,17 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
                 if atom.relation in inserted and atom.relation not in self.schemas:
                     changed = PositiveAtom(delta_name(atom.relation), atom.args)
                     one = replace(rule, atoms=(*rule.atoms[:number], changed, *rule.atoms[number + 1 :]))
-                    self._offer_driven(one, changed.relation, self._loose(self.lower[atom.relation].schema, inserted[atom.relation]))
+                    self.offer_driven(one, changed.relation, self._loose(self.lower[atom.relation].schema, inserted[atom.relation]))
+
+    def offer_opened(self, versions: Versions) -> None:
+        """What the rules offer where rows went below that they must not find."""
+        for rule in self.rules:
+            for atom in rule.negated:
+                if atom.relation in versions.deltas:
+                    bound = tuple(column for column, argument in enumerate(atom.args) if argument is not None)
+                    went = PositiveAtom(CHANGE, tuple(argument for argument in atom.args if argument is not None))
+                    rows = versions.with_change(atom.relation, bound, versions.presence(atom.relation, bound).erases)[CHANGE]
+                    self.offer_driven(replace(rule, atoms=(went, *rule.atoms)), CHANGE, rows)
 
     def finish(self) -> dict[str, RelationVersion]:
         """Rounds until nothing improves. Endless where values improve for ever, but for the limits of the context."""
@@ -93,10 +108,11 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
 
     def _offer(self, rule: NormalRule, relations: Relations, rows: BestRows) -> None:
         needed, picks = head_picks(rule)
-        for piece in chunks(plan_rule(rule, relations, self.context, needed=needed, count=False), relations, self.context):
+        plan = plan_rule(rule, relations, self.context, needed=needed, count=False, lasting=self.lasting)
+        for piece in chunks(plan, relations, self.context):
             rows.add(*((piece, picks) if needed else (np.zeros((1, 1), np.int64), np.zeros(1, np.int64))))
 
-    def _offer_driven(self, rule: NormalRule, driver: str, rows: RelationVersion) -> None:
+    def offer_driven(self, rule: NormalRule, driver: str, rows: RelationVersion) -> None:
         """Add what a rule offers that has an atom more, which reads `rows` by the name `driver`."""
         if rows.count:
             self._offer(rule, {**self.lower, **self.totals, driver: rows}, self.rows[rule.relation])

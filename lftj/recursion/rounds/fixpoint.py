@@ -54,6 +54,8 @@ class Fixpoint(Generic[T]):
 
     counting = False
     """Whether candidates come with their numbers of proofs."""
+    lasting = False
+    """Whether it goes on from rows that are kept, and others like it will: key orders are built for all of them."""
 
     def __init__(
         self,
@@ -89,7 +91,7 @@ class Fixpoint(Generic[T]):
         self._by_chance = False  # threads found the fresh rows
         self._semi_joins = SemiJoins(self.lower)
         self._reductions = Reductions(schemas, self.looked_through, lambda name: self.totals[name].count, context.arena)
-        self._plans = VariantPlans(context, self.counting, self._keep_orders)
+        self._plans = VariantPlans(context, self.counting, self._keep_orders, self.lasting)
 
     @property
     def active(self) -> bool:

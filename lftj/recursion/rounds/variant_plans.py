@@ -23,11 +23,15 @@ _PLAN_COST = 50_000  # kernel steps in the time that choosing a variable order t
 
 
 class VariantPlans:
-    """Chooses plans in the surroundings of one fixpoint. `kept` is told of every variant with a new plan."""
+    """Chooses plans in the surroundings of one fixpoint. `kept` is told of every variant with a new plan.
 
-    def __init__(self, context: Context, counting: bool, kept: Callable[[Variant], None]):
+    `lasting`: whether others like it come at many commits, so that key orders are worth building.
+    """
+
+    def __init__(self, context: Context, counting: bool, kept: Callable[[Variant], None], lasting: bool = False):
         self._context = context
         self._counting = counting
+        self._lasting = lasting
         self._kept = kept
 
     def plan(self, variant: Variant, size: int, readable: Relations) -> RulePlan:
@@ -49,7 +53,8 @@ class VariantPlans:
             other, variant.wasted, variant.reading = True, 0, {}
             variant.tries += 1
         if variant.plan is None or other:
-            variant.plan = plan_rule(variant.rule, seen, self._context, needed=variant.needed, count=self._counting)
+            needed, count = variant.needed, self._counting
+            variant.plan = plan_rule(variant.rule, seen, self._context, needed=needed, count=count, lasting=self._lasting)
             variant.planned_for, variant.planned_reading = size, tuple(variant.reading)
             self._kept(variant)
 

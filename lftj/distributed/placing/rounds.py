@@ -1,0 +1,95 @@
+"""A recursive stratum whose parts exchange what they find: the rules of a part, and those of what a change takes from it.
+
+What the stratum loses follows by rules too: a row may have lost a derivation if one of its derivations, among the rows as they were, used a
+row that went or may have lost one, or the absence of a row that came. So `Rounds.losing` is a program in rounds like the other one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from lftj.distributed.placing.cuts import local_name
+from lftj.program.monotone import Lattice
+from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom
+from lftj.storage.database import base_name
+
+NEWS_SUFFIX = "~"
+"""Behind the name of a relation that is derived in rounds: what parts found in one of them."""
+LOST_SUFFIX = "-"
+"""Behind the name of a relation: its rows that went, or, where it is derived in rounds, may have to."""
+CAME_SUFFIX = "+"
+"""Behind the name of a relation, with columns: the values of these that it has a row for now, and had none before."""
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """A recursive stratum whose parts exchange what they find.
+
+    `cuts`: per relation the cuts in which parts hold it, the home first. Bodies of `rules` read relations in these cuts, by their local
+    names; heads are named with `NEWS_SUFFIX`. `asked`: per rule a cut in which parts are given rows of its head, if these are to be where
+    the rule may derive them. `lattices`: the relations that keep one value per group. `further`: cuts besides in which nobody holds
+    a relation, and in which its rows are told all the same.
+    """
+
+    cuts: Mapping[str, tuple[int, ...]]
+    rules: tuple[NormalRule, ...]
+    asked: tuple[int, ...] = ()
+    lattices: Mapping[str, Lattice] = field(default_factory=dict)
+    further: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+
+    def local(self, relation: str) -> list[str]:
+        """The local names of a relation, the home's first."""
+        return [local_name(relation, cut) for cut in self.cuts[relation]]
+
+    def base(self, relation: str) -> str:
+        """The local name of a relation's own rows."""
+        return base_name(self.local(relation)[0])
+
+    @property
+    def below(self) -> frozenset[str]:
+        """What the rules read that they do not derive, and the relations' own rows."""
+        own = {name for relation in self.cuts for name in self.local(relation)}
+        return frozenset({name for rule in self.rules for name in rule.reads} - own | set(map(self.base, self.cuts)))
+
+    @cached_property
+    def losing(self) -> Rounds:
+        """Which rows may have lost a derivation, by rounds: of relations with `LOST_SUFFIX` behind their names, in the same cuts.
+
+        A rule for each atom of each rule; its other atoms, and what it negates, read relations as they were.
+        """
+        asked: dict[str, list[int]] = {relation: [] for relation in self.cuts}
+        for rule, cut in zip(self.rules, self.asked, strict=True):
+            asked[rule.relation.removesuffix(NEWS_SUFFIX)].append(cut)
+        rules = tuple(each for rule in self.rules for each in self._losing(rule))
+        cuts = {relation + LOST_SUFFIX: cuts for relation, cuts in self.cuts.items()}
+        further = {name + LOST_SUFFIX: tuple(dict.fromkeys(cut for cut in asked[name] if cut not in self.cuts[name])) for name in asked}
+        return Rounds(cuts, rules, further=further)
+
+    def lost(self, name: str) -> str:
+        """The local name for what a local relation lost."""
+        for relation, cuts in self.cuts.items():
+            for cut in cuts:
+                if name in (local := local_name(relation, cut), base_name(local)):
+                    return local_name(relation + LOST_SUFFIX, cut) + name.removeprefix(local)
+        return name + LOST_SUFFIX
+
+    def _losing(self, rule: NormalRule) -> Iterator[NormalRule]:
+        head = rule.relation.removesuffix(NEWS_SUFFIX) + LOST_SUFFIX + NEWS_SUFFIX
+        for number, atom in enumerate(rule.atoms):
+            went = PositiveAtom(self.lost(atom.relation), atom.args)
+            yield replace(rule, relation=head, atoms=(*rule.atoms[:number], went, *rule.atoms[number + 1 :]))
+        for atom in rule.negated:
+            came = PositiveAtom(came_name(atom), tuple(argument for argument in atom.args if argument is not None))
+            yield replace(rule, relation=head, atoms=(came, *rule.atoms))
+
+
+def bound_columns(atom: NegatedAtom) -> tuple[int, ...]:
+    """The columns of a negated atom that are not wildcards."""
+    return tuple(column for column, argument in enumerate(atom.args) if argument is not None)
+
+
+def came_name(atom: NegatedAtom) -> str:
+    """The name for the values of an atom's bound columns that came to be there."""
+    return f"{atom.relation}{CAME_SUFFIX}{bound_columns(atom)}"

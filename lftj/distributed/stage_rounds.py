@@ -1,0 +1,118 @@
+"""The driver's side of a stage in rounds: who does which step, until no part has news for another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import isinf
+from typing import Protocol
+
+from lftj.distributed.files.entry import Entry
+from lftj.distributed.parts.task import PartDone
+from lftj.distributed.placing.cuts import readers
+from lftj.distributed.placing.rounds import NEWS_SUFFIX, Rounds
+from lftj.distributed.placing.steps import Move, Step
+
+ALWAYS = 1000
+"""Rows that a commit may over-delete of a stratum in any case: what deriving them again costs then is rounds, not rows."""
+_NO_LIMIT = 1 << 62
+
+Entries = Mapping[str, Sequence[Entry]]
+
+
+def allowed(elastic: float, rows: int) -> int:
+    """Rows that may be over-deleted of a stratum with so many until it is derived anew."""
+    return 0 if not elastic else _NO_LIMIT if isinf(elastic) else max(ALWAYS, int(elastic * rows))
+
+
+class DoStep(Protocol):
+    """Has parts do a step, with the entries that the step before wrote, or with these."""
+
+    def __call__(self, step: Step, parts: set[int], arriving: Entries | None = None) -> list[PartDone]:
+        """What they did."""
+        ...
+
+
+@dataclass
+class StageInRounds:
+    """Stage number `stage` of a commit over `parts` parts. `most`: rows that may be over-deleted until all parts begin anew.
+
+    `count`: rounds so far. `overdeleted`: rows that may have lost a derivation. `gave_up`: whether these were too many.
+    `anew`: whether the stratum is derived from nothing.
+    """
+
+    stage: int
+    rounds: Rounds
+    parts: int
+    most: int
+    do: DoStep
+    count: int = 0
+    overdeleted: int = 0
+    gave_up: bool = False
+    anew: bool = False
+
+    def __post_init__(self) -> None:
+        self._moved: dict[int, bool] = {}
+
+    def follow(self, touched: set[int]) -> None:
+        """After changes of what these parts read."""
+        found = self._round(Move.BEGIN, touched)
+        if any(done.exchanged.shrank for done in found):
+            found = self._over_deleted(found, touched)
+        self._told(found)
+
+    def derive(self) -> None:
+        """All from nothing."""
+        self._told(self._anew())
+
+    def _anew(self, arriving: Entries | None = None) -> list[PartDone]:
+        self.anew = True
+        return self._round(Move.ANEW, set(range(self.parts)), arriving)
+
+    def _over_deleted(self, found: list[PartDone], touched: set[int]) -> list[PartDone]:
+        """The first round after what was lost has been followed; from nothing where it was too much."""
+        losing, written = self.rounds.losing, list[PartDone]()
+        overdeleted: dict[int, int] = {}
+        while True:
+            written += found
+            overdeleted |= {done.part: done.exchanged.overdeleted for done in found}
+            self.overdeleted = sum(overdeleted.values())
+            self.gave_up = any(done.exchanged.gave_up for done in found) or self.overdeleted > self.most
+            if self.gave_up:
+                return self._anew({})  # what some parts found already may not be
+            told = self._readers(found, losing.cuts)
+            if not told:
+                break
+            touched = touched | told
+            found = self._round(Move.OVERDELETE, told)
+        entries = {name: [entry for done in written for entry in _of(done, name)] for name in map(_news, losing.cuts)}
+        return self._round(Move.REDERIVE, touched | self._readers(written, losing.further), entries)
+
+    def _told(self, found: list[PartDone]) -> None:
+        """Rounds until no part has news for another; then those that hold anything else than before write what changed."""
+        while told := self._readers(found, self.rounds.cuts):
+            found = self._round(Move.ROUND, told)
+        self.do(Step(self.stage, Move.TELL), {part for part, moved in self._moved.items() if moved})
+
+    def _round(self, move: Move, parts: set[int], arriving: Entries | None = None) -> list[PartDone]:
+        self.count += 1
+        found = self.do(Step(self.stage, move, self.most), parts, arriving)
+        self._moved |= {done.part: done.exchanged.moved for done in found}
+        return found
+
+    def _readers(self, found: Iterable[PartDone], cuts: Mapping[str, Sequence[int]]) -> set[int]:
+        """The parts for which another one has news."""
+        parts = set[int]()
+        for done in found:
+            for relation, each in cuts.items():
+                for entry in _of(done, _news(relation)):
+                    parts |= {part for cut in each for part in readers(cut, entry.holding(cut), self.parts)} - {done.part}
+        return parts
+
+
+def _news(relation: str) -> str:
+    return relation + NEWS_SUFFIX
+
+
+def _of(done: PartDone, name: str) -> tuple[Entry, ...]:
+    return (done.entries[name],) if name in done.entries else ()
