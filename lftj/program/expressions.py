@@ -131,6 +131,8 @@ class Expressions:
     # ── calls ─────────────────────────────────────────────────────────────────────────────────────────────────────────
     def _call(self, call: tree.Call, expected: Type | None, span: Span | None) -> Expression | None:
         name = call.functor
+        if name == "as":
+            return self._as(call, span)
         if name not in KNOWN_FUNCTORS:
             raise UnknownNameError(f"unknown functor `{name}`", code="E112", hint=unknown_functor_hint(name))
         least, most = FUNCTORS.get(name, (1, 1) if name in PREFIX else (2, 2))
@@ -148,6 +150,12 @@ class Expressions:
         if name in functors.STRING_FUNCTORS:
             return self._functor(name, call.args, span)
         return self._arithmetic(call, guesses, expected, span)
+
+    def _as(self, call: tree.Call, span: Span | None) -> Expression | None:
+        """`as(x, T)`: a value as it is, where T is another name of its type. Codes of one type are never read as those of another."""
+        value, name = call.args
+        assert isinstance(name, tree.Constant)
+        return self.term(value, self.catalog.type(str(name.value), name.span), " for `as`", span)
 
     def _arithmetic(self, call: tree.Call, guesses: list[Guess | None], expected: Type | None, span: Span | None) -> Expression | None:
         """Numbers and dates. Where only constants stand, they take the type that is expected of the result."""

@@ -56,6 +56,8 @@ class Inference:
 
     def _guess_call(self, call: tree.Call) -> Guess | None:
         name = call.functor
+        if name == "as":
+            return self.guess(call.args[0])
         if name in _COMPUTED and name in STRING_FUNCTORS:
             return Guess(_COMPUTED[name], True)
         guesses = [self.guess(arg) for arg in call.args]

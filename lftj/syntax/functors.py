@@ -112,7 +112,6 @@ PRAGMAS = frozenset({
 UNSUPPORTED_FUNCTORS: dict[str, str] = {
     "autoinc": "number the rows before loading them, or use a key that the data has",
     "ord": "compare the strings themselves with < and >",
-    "as": "declare the column with the type that you want",
 }
 """Functors of Soufflé that are not supported, with what to write instead."""
 

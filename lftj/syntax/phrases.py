@@ -150,6 +150,8 @@ class Phrases:
             return tree.Wildcard(span=span)
         if name in functors.TYPED_CONSTANTS:
             return self.typed_constant(phrase)
+        if name == "as":
+            return self.as_type(phrase)
         if (name in ("min", "max") and len(args) == 1) or not functors.is_functor(name):
             aggregate = tree.HeadAggregate(name, args, span=span)
             self.unplaced.append(aggregate)
@@ -157,6 +159,14 @@ class Phrases:
         if (wrong := functors.wrong_arity(name, len(args))) is not None:
             self.errors.append(ArityError(wrong, span=span, hint=functors.USAGE[name]))
         return tree.Call(name, args, span=span)
+
+    def as_type(self, phrase: Application) -> tree.Term:
+        """`as(x, T)`, with the name of the type as a constant."""
+        match phrase.args:
+            case (value, tree.Variable(name=type)):
+                return tree.Call("as", (value, tree.Constant(type, span=self.at(phrase.args[1]))), span=phrase.span)
+        self.problem("`as` takes a value and the name of a type", phrase.span, "write as(x, T)")
+        return tree.Wildcard(span=phrase.span)
 
     def typed_constant(self, phrase: Application) -> tree.Term:
         """`date("2013-01-31")` and the like."""

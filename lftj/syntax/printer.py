@@ -145,6 +145,8 @@ def print_term(term: tree.Term) -> str:
             return _print_prefix(functor, operand)
         case tree.Call(functor, (left, right)) if functor in INFIX:
             return _print_infix(functor, left, right)
+        case tree.Call("as", (value, tree.Constant(type))):
+            return f"as({print_term(value)}, {type})"
         case tree.Call(name, args) | tree.HeadAggregate(name, args):
             return f"{name}({_print_arguments(args)})"
         case tree.Aggregate(function, target, body):

@@ -99,6 +99,7 @@ FUNCTORS: dict[str, Callable[..., Value]] = {
     "to_string": lambda value: str(value).lower() if isinstance(value, bool) else str(value),
     "to_number": int,
     "to_float": float,
+    "as": lambda value, type_: value,
 }
 
 COMPARISONS: dict[str, Callable[..., bool]] = {

@@ -31,6 +31,8 @@ FINE = [
     "hf(x, v) :- w(x, v), !F[x] = 2.0.",
     "h1(x) :- b(x), x = 3 band 5 bor x.",
     "h1(x), hs(t) :- s(x, t).",
+    "h1(as(x, number)) :- b(x).",
+    "h1(y) :- b(x), y = as(x + 1, int) * 2.",
     "h() :- b(_). h1(x) :- b(x), h(), !h().",
     ".input b .output h1(IO=stdout)",
 ]
@@ -58,6 +60,8 @@ WRONG = {
     "h1(1.5).": ["E130"],
     'b("x").': ["E130"],
     "hs(1).": ["E130"],
+    "hs(as(x, str)) :- b(x).": ["E130"],
+    "h1(as(x, ident)) :- b(x).": ["E113"],
     "hf(x, v) :- b(x), v = x.": ["E130"],
     "h1(x) :- b(x), x > 1.5.": ["E130"],
     'h1(x) :- m(d, _, _, _), b(x), d > "2013-01-01".': ["E130"],

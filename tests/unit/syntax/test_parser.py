@@ -175,6 +175,7 @@ def test_a_sign_belongs_to_the_number_unless_a_power_follows():
     ("text", "expected"),
     [
         ("cat(x, y, z)", Call("cat", (X, Y, Z))),
+        ("as(x, y)", Call("as", (X, Constant("y")))),
         ("min(x, y)", Call("min", (X, Y))),
         ("band(x, y)", Call("band", (X, Y))),
         ("substr(x, 0, strlen(y))", Call("substr", (X, Constant(0), Call("strlen", (Y,))))),

@@ -20,3 +20,7 @@ def test_printed_programs_parse_back(program: tree.ParsedProgram):
 def test_printing_is_settled_after_one_round(program: tree.ParsedProgram):
     printed = print_program(program)
     assert print_program(parse(printed)) == printed
+
+
+def test_the_type_behind_as_is_printed_as_a_name():
+    assert print_program(parse("p(as(x + 1, Id)) :- q(x).")).strip() == "p(as(x + 1, Id)) :- q(x)."
