@@ -51,15 +51,6 @@ def count_row(rows, row, before, amount, written, gone, fresh, found):
 
 
 @compiled
-def count_new(rows, amounts, written, gone, fresh, found):
-    """`count_row` for rows none of which was there. The worst status."""
-    worst = DONE
-    for row in range(rows.shape[1]):
-        worst = max(worst, count_row(rows, row, 0, amounts[row], written, gone, fresh, found))
-    return worst
-
-
-@compiled
 def count_share(memory, layout, leaf, rows, amounts, first, last, written, gone, fresh, found):
     """`count_row` for rows [first, last), which belong to one leaf. The worst status."""
     keys = layout[KEYS]

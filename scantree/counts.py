@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scantree.columns import as_matrix
-from scantree.count_kernels import DONE, FOUND_WORDS, FRESH, GONE, OVERFLOW, WRITTEN, count_new
+from scantree.count_kernels import DONE, FOUND_WORDS, FRESH, GONE, OVERFLOW, WRITTEN
 from scantree.count_kernels import add_counts as add_in_place
 from scantree.layout import words_to_change
 from scantree.page_kernels import WORDS_IN_USE
@@ -38,23 +38,26 @@ def add_counts(tree: Tree, rows: Matrix, amounts: Matrix) -> Recounted:
     """
     rows = as_matrix(rows, tree.key_width)
     keys, changes = rows.shape
+    if not changes or tree.root == 0:
+        if changes and amounts.min() < 0:
+            raise _too_few()
+        written = np.concatenate([rows, as_matrix([amounts], 1)])
+        return Recounted(tree.apply(written), written, rows[:, :0], rows)
     lines = np.empty((3 * keys + 1, changes), np.int64)
     written, gone, fresh = lines[: keys + 1], lines[keys + 1 : 2 * keys + 1], lines[2 * keys + 1 :]
     found = np.zeros(FOUND_WORDS, np.int64)
-    if not changes or tree.root == 0:
-        status = count_new(rows, amounts, written, gone, fresh, found)
-        after = tree.apply(written[:, : found[WRITTEN]]) if status == DONE else tree
-    else:
-        arena = tree.arena
-        with arena.lock:
-            arena.sweep()
-            arena.require(words_to_change(tree.layout, tree.height, changes, 0, int(arena.memory[WORDS_IN_USE])))
-            root, height, status = add_in_place(
-                arena.memory, tree.layout, tree.root, tree.height, rows, amounts, written, gone, fresh, found
-            )
-            after = tree.version(root, height) if status == DONE else tree
+    arena = tree.arena
+    with arena.lock:
+        arena.sweep()
+        arena.require(words_to_change(tree.layout, tree.height, changes, 0, int(arena.memory[WORDS_IN_USE])))
+        root, height, status = add_in_place(arena.memory, tree.layout, tree.root, tree.height, rows, amounts, written, gone, fresh, found)
+        after = tree.version(root, height) if status == DONE else tree
     if status == OVERFLOW:
         raise OverflowError("a count leaves 64 bits")
     if status != DONE:
-        raise ValueError("more is taken from a count than there is")
+        raise _too_few()
     return Recounted(after, written[:, : found[WRITTEN]], gone[:, : found[GONE]], fresh[:, : found[FRESH]])
+
+
+def _too_few() -> ValueError:
+    return ValueError("more is taken from a count than there is")

@@ -23,6 +23,8 @@ Relations = Mapping[str, RelationVersion]
 _PLANS = 4096  # plans that are remembered
 _STALE = 2  # growth or shrinkage of what a plan reads after which it is made anew
 _SMALL = 64  # rows up to which sizes do not matter
+COPIED = 4_000_000
+"""Rows of a relation up to which all of them are read at once."""
 
 
 def plan_rule(
@@ -57,6 +59,17 @@ def plan_rule(
 
 def _alike(now: int, planned: int) -> bool:
     return max(now, planned) <= _SMALL or (min(now, planned) > 0 and max(now, planned) < _STALE * min(now, planned))
+
+
+def copied_columns(rule: NormalRule, needed: Iterable[int]) -> list[int] | None:
+    """Where the values of `needed` stand in the one relation that a rule reads; None where it has something to join or to test."""
+    if len(rule.atoms) != 1 or rule.negated or rule.assignments or rule.filters:
+        return None
+    (atom,) = rule.atoms
+    variables = [argument.variable for argument in atom.args if isinstance(argument, Ref)]
+    if len(set(variables)) < len(atom.args):
+        return None
+    return [variables.index(variable) for variable in needed]
 
 
 def chunks(
@@ -120,8 +133,13 @@ def evaluate(
 ) -> tuple[Columns, np.ndarray]:
     """The values of `needed` (by default the head's variables) over all satisfying assignments, and how many of these each row stands for.
 
-    Rows may repeat unless the needed variables come first in the variable order. Without `count` every count is 1.
+    Rows may repeat unless the needed variables come first in the variable order. Without `count` every count is 1. The rows of a single
+    relation are read as they lie, in O(n): a key order in which they would come out grouped would take longer to make.
     """
     if needed is None:
         needed = tuple(term.variable for term in rule.head if isinstance(term, Ref))
+    if (places := copied_columns(rule, needed)) and 0 < (rows := relations[rule.atoms[0].relation].count) <= COPIED:
+        context.spend(rows)
+        columns = relations[rule.atoms[0].relation].columns()
+        return [columns[place] for place in places], np.ones(rows, np.int64)
     return run_plan(plan_rule(rule, relations, context, needed=needed, count=count), relations, context)

@@ -9,7 +9,7 @@ import numpy as np
 from lftj.heads.aggregate import AggregateCall, aggregate
 from lftj.heads.support import support_counts
 from lftj.join.context import Context
-from lftj.join.evaluate import Columns, Relations, chunks, evaluate, plan_rule
+from lftj.join.evaluate import COPIED, Columns, Relations, chunks, copied_columns, evaluate, plan_rule
 from lftj.maintain.functor_rows import functor_rows
 from lftj.program.normal_form import AggregateTerm, FunctorRule, NormalRule, Ref, RelationSchema
 from lftj.storage.delta import no_rows
@@ -64,24 +64,18 @@ def head_picks(rule: NormalRule) -> tuple[tuple[int, ...], np.ndarray]:
     return needed, np.array([needed.index(variable) for variable in head], np.int64)
 
 
-def copied_columns(rule: NormalRule) -> list[int] | None:
+def copied_head(rule: NormalRule) -> list[int] | None:
     """For a rule that only copies columns of one relation, which they are; None for one that has something to join or to test."""
-    if len(rule.atoms) != 1 or rule.negated or rule.assignments or rule.filters:
-        return None
-    (atom,) = rule.atoms
-    variables = [argument.variable for argument in atom.args if isinstance(argument, Ref)]
-    if len(set(variables)) < len(atom.args):
-        return None
-    return [variables.index(term.variable) for term in rule.head if isinstance(term, Ref)]
+    return copied_columns(rule, [term.variable for term in rule.head if isinstance(term, Ref)])
 
 
 def _copied(rule: NormalRule, relations: Relations, context: Context) -> tuple[Columns, np.ndarray] | None:
     """The same for a rule that only copies columns of a relation: each row is one assignment, and nothing is to be joined."""
-    places = copied_columns(rule)
+    places = copied_head(rule)
     if not places:
         return None
     relation = relations[rule.atoms[0].relation]
-    if not 0 < relation.count <= _COMPACT:
+    if not 0 < relation.count <= COPIED:
         return None
     context.spend(relation.count)
     columns = relation.columns()
