@@ -42,7 +42,7 @@ class Commit:
     def __init__(self, present: Present, program: Mapping[str, Any], plan: PartPlan, bounds: Bounds | None = None, elastic: float = 0.2):
         self.present, self.executor, self.before, self.program, self.plan = present, present.executor, present.manifest, program, plan
         before, self.bounds, self.elastic = self.before, bounds or Bounds(), elastic
-        self.afresh = before.program.get("rules", []) != program["rules"]
+        self.afresh = any((before.program.get(what) or []) != (program.get(what) or []) for what in ("rules", "hubs"))
         self.token = uuid4().hex[:16]
         self.version = before.version + 1
         self.steps: list[Step] = []

@@ -11,6 +11,7 @@ from lftj.dictionary import Dictionary
 from lftj.distributed.files.entry import Entry, read_entries, write_entry
 from lftj.distributed.files.manifest import ROWS, Manifest
 from lftj.distributed.parts.failure import guarded
+from lftj.distributed.placing.cuts import Cut
 from lftj.distributed.placing.plan import PartPlan
 from lftj.distributed.sending import Executor
 from lftj.program.normal_form import RelationSchema
@@ -30,7 +31,7 @@ class CompactTask:
     parts: int
     version: int
     token: str
-    relations: Mapping[str, tuple[RelationSchema, tuple[int, ...], tuple[Entry, ...]]]
+    relations: Mapping[str, tuple[RelationSchema, tuple[Cut, ...], tuple[Entry, ...]]]
 
 
 def compact_part(task: CompactTask) -> dict[str, Entry]:
@@ -62,7 +63,7 @@ def compacted(executor: Executor, manifest: Manifest, plan: PartPlan, most: int)
     return replace(manifest, log=log, tokens={manifest.version: manifest.token}, steps=steps)
 
 
-def _kept(plan: PartPlan) -> Iterator[tuple[str, RelationSchema, tuple[int, ...]]]:
+def _kept(plan: PartPlan) -> Iterator[tuple[str, RelationSchema, tuple[Cut, ...]]]:
     """All that has entries: base rows, views, shares."""
     for name, schema in plan.program.catalog.relations.items():
         yield base_name(name), schema, plan.cuts(name)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lftj.distributed.bounds import Bounds
 from lftj.distributed.parts.failure import Failure
 from lftj.distributed.parts.task import OnPart
-from lftj.distributed.placing.cuts import ALL, ONE, local_name
+from lftj.distributed.placing.cuts import ALL, ONE, Cut, local_name
 from lftj.distributed.placing.plan import PartPlan
 from lftj.distributed.plan_report import how
 from lftj.distributed.present import Present
@@ -85,7 +85,9 @@ def _named(local: str, plan: PartPlan) -> tuple[str, str]:
     name, _, cut = local.partition("@")
     place, hash_, base = cut.partition("#")
     schema = plan.local.get(local)
-    column = {"all": ALL, "one": ONE}.get(place)
-    if schema is None or not (place.isdigit() or column is not None):
+    if schema is None:
         return local, ""
-    return name + hash_ + base, how(schema, int(place) if column is None else column)
+    homes = (placement.home for placement in plan.placements.values())
+    cuts: tuple[Cut, ...] = (ALL, ONE, *range(schema.arity), *homes, *(feed.cut for feed in plan.feeds))
+    found = next((known for known in cuts if local_name("", known) == f"@{place}"), None)
+    return (local, "") if found is None else (name + hash_ + base, how(schema, found))

@@ -14,7 +14,7 @@ from lftj.dictionary import Dictionary
 from lftj.distributed.files.entry import Entry, read_entries, read_entry
 from lftj.distributed.files.manifest import ROWS, Manifest
 from lftj.distributed.parts.transport import ReadTask, read_part
-from lftj.distributed.placing.cuts import ONE
+from lftj.distributed.placing.cuts import ONE, Cut
 from lftj.distributed.placing.plan import PartPlan
 from lftj.distributed.sending import Executor
 from lftj.program.normal_form import RelationSchema
@@ -68,7 +68,7 @@ def relation_rows(executor: Executor, manifest: Manifest, plan: PartPlan, schema
     return DistributedResult(read, tasks, executor, manifest.counts.get(name, 0), manifest.version)
 
 
-def change_rows(executor: Executor, schema: RelationSchema, home: int, found: Sequence[tuple[Entry, int | None]], version: int) -> Result:
+def change_rows(executor: Executor, schema: RelationSchema, home: Cut, found: Sequence[tuple[Entry, int | None]], version: int) -> Result:
     """The net change of a relation as rows with `__diff__` and `__version__`, the rows lost first."""
     dictionary = Dictionary()
     folder, parts = executor.path / ROWS, executor.partitions

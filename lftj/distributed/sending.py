@@ -12,6 +12,7 @@ from lftj.distributed.bounds import Bounds
 from lftj.distributed.files.entry import Entry, write_entry
 from lftj.distributed.files.manifest import ROWS
 from lftj.distributed.parts.transport import FilesTask, RouteTask, route, route_files
+from lftj.distributed.placing.cuts import Cut
 from lftj.distributed.work.settle import UPSERT
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Delta
@@ -73,7 +74,7 @@ class Sending:
 
     executor: Executor
     schema: RelationSchema
-    cuts: tuple[int, ...]
+    cuts: tuple[Cut, ...]
     stem: str
     version: int
     bounds: Bounds

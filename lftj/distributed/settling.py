@@ -11,7 +11,7 @@ from lftj.dictionary import Dictionary
 from lftj.distributed.bounds import Bounds
 from lftj.distributed.files.entry import Entry
 from lftj.distributed.files.manifest import ROWS
-from lftj.distributed.placing.cuts import ONE, part_of, readers
+from lftj.distributed.placing.cuts import ONE, Cut, holders, readers
 from lftj.distributed.placing.leads import home_columns
 from lftj.distributed.present import Present
 from lftj.distributed.sending import Dependent, Sending, Sent, Staged
@@ -54,7 +54,7 @@ class Settling:
         return [done.entry for done in found if done.entry is not None], sum(done.found for done in found)
 
     @property
-    def cuts(self) -> tuple[int, ...]:
+    def cuts(self) -> tuple[Cut, ...]:
         """The cuts in which base rows are read, the one by which they lie first."""
         plan = self.present.plan
         if self.schema.name in plan.homes:
@@ -86,11 +86,9 @@ class Settling:
 
     def _holding(self, where: Where) -> set[int]:
         """The parts that may hold rows with these values."""
-        home, parts = self.cuts[0], self.present.executor.partitions
-        name, type = self.schema.columns[home] if home >= 0 else ("", None)
-        if type is None or name not in where:
-            return readers(home, None, parts)
-        return {part_of(where[name], type, parts)}
+        names, types = [name for name, _ in self.schema.columns], [type for _, type in self.schema.columns]
+        values = {names.index(name): value for name, value in where.items()}
+        return holders(values, types, self.cuts[0], self.present.executor.partitions)
 
 
 def remove_files(path: Path, entries: Iterable[Entry]) -> None:

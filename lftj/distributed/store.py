@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from lftj.distributed.bounds import Bounds
+from lftj.distributed.census import counted_hubs, two_digits
 from lftj.distributed.changes import Changes
 from lftj.distributed.commit import Commit
 from lftj.distributed.compact import ENTRIES, compacted
@@ -54,23 +55,23 @@ class Store:
         except BaseException:
             self._lock.release()
             raise
-        self.plan = plan_of(self._description(self.program, self.views))
+        self.plan = plan_of(described(self.program, self.views, *_known(self.manifest.program)))
         self.reports: deque[Report] = deque(maxlen=REMEMBERED_REPORTS)
         self._ran: dict[int, int] = {}
         self._superfluous: set[str] = set()
         self.subscriptions = Subscriptions()
         self.limits = LimitStack()
 
-    def commit(self, draft: DistributedDraft, batch: tuple[str, int] | None = None) -> Changes:
+    def commit(self, draft: DistributedDraft, batch: tuple[str, int] | None = None, *, count: bool = False) -> Changes:
         """Carry a draft out, make it true, and queue its change sets for subscribers. With the writer lock held.
 
-        `batch`: the micro-batch of a stream that it is.
+        `batch`: the micro-batch of a stream that it is. `count`: hubs are counted anew.
         """
         draft.check(self.manifest.counts)
         before = self.present
-        description = self._description(draft.program, draft.views)
-        plan = self.plan if description == self.manifest.program else plan_of(description)
         bounds = Bounds(self.limits.current)
+        description = self._description(draft.program, draft.views, bounds, count=count)
+        plan = self.plan if description == self.manifest.program else plan_of(description)
         commit = Commit(before, description, plan, bounds, self.elastic)
         outcome = commit.carry_out(draft.steps(bounds), draft.dictionary)
         if batch is not None:
@@ -121,13 +122,16 @@ class Store:
         """The version that is true."""
         return Present(self.executor, self.manifest, self.plan, self._ran)
 
-    def _description(self, program: Program, views: frozenset[str]) -> dict[str, Any]:
-        """The description of a program; sizes are looked at only when its rules are new, so that equal rules have equal plans."""
+    def _description(self, program: Program, views: frozenset[str], bounds: Bounds, *, count: bool) -> dict[str, Any]:
+        """The description of a program; sizes and hubs are looked at only when its rules are new, so that equal rules have equal plans."""
         known = self.manifest.program
-        description = described(program, views, known.get("sizes", {}))
-        if description["rules"] != known.get("rules", []):
-            description["sizes"] = _sizes(self.manifest.counts)
-        return description
+        description = described(program, views, *_known(known))
+        if description["rules"] == known.get("rules", []) and not count:
+            return description
+        hubs = counted_hubs(self.present, program.catalog.relations.values(), bounds) if description["rules"] else {}
+        if description["rules"] == known.get("rules", []) and hubs == known.get("hubs", {}):
+            return description
+        return described(program, views, _sizes(self.manifest.counts), hubs)
 
     def close(self) -> None:
         """Let others open the path, below which nothing changes any more."""
@@ -135,7 +139,11 @@ class Store:
         self._lock.release()
 
 
+def _known(program: Mapping[str, Any]) -> tuple[Mapping[str, int], Mapping[str, Any]]:
+    return program.get("sizes", {}), program.get("hubs", {})
+
+
 def _sizes(counts: Mapping[str, int]) -> dict[str, int]:
     """Rows of base relations, to two digits."""
     base = {name.removesuffix(BASE_SUFFIX): count for name, count in counts.items() if name.endswith(BASE_SUFFIX)}
-    return {name: round(count, 2 - len(str(count))) for name, count in base.items()}
+    return {name: two_digits(count) for name, count in base.items()}

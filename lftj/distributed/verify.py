@@ -21,6 +21,7 @@ from lftj.distributed.commit import Commit
 from lftj.distributed.files.entry import Entry, read_entries
 from lftj.distributed.files.manifest import ROWS, Manifest
 from lftj.distributed.parts.failure import checked, guarded
+from lftj.distributed.placing.cuts import Cut
 from lftj.distributed.placing.plan import PartPlan
 from lftj.distributed.present import Present
 from lftj.distributed.result import CHANGE_COLUMNS, signed_rows
@@ -46,7 +47,7 @@ class CompareTask:
     part: int
     parts: int
     version: int
-    views: Mapping[str, tuple[RelationSchema, int, tuple[Entry, ...], tuple[Entry, ...]]]
+    views: Mapping[str, tuple[RelationSchema, Cut, tuple[Entry, ...], tuple[Entry, ...]]]
 
 
 def compare_part(task: CompareTask) -> dict[str, Rows]:

@@ -117,6 +117,15 @@ class DistributedWorkspace:
         with (store := self._store).writer.held():
             return store.compact()
 
+    def rebalance(self) -> bool:
+        """Count again which values outweigh a part, as adding or removing a rule does, and derive all views anew if others do now; says
+        whether. For a path that had its rules before its rows."""
+        with (store := self._store).writer.held():
+            before = store.manifest.version
+            store.commit(store.draft(), count=True)
+        store.subscriptions.deliver()
+        return store.manifest.version > before
+
     # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────────
     def __getitem__(self, relation: RelationOrName) -> DistributedResult:
         """All rows of a relation or view, as of the last commit: `ws["reach"].to_spark()`, or `.df()` when it fits this process."""

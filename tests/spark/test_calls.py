@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.distributed import query
+from lftj.distributed import census, query
 from tests.spark.graph import open_path
 from tests.spark.tasks import sleep
 
@@ -41,6 +41,25 @@ def test_rows_are_replaced_deleted_and_asked_for_where_they_are(spark: Any, tmp_
         told = {(name, held): rows for name, held, _, rows, _ in workspace.memory().fetchall()}
         assert (told["acct", "sliced by id"], told["acct#base", "on disk"]) == (21, 21)
         assert workspace.verify() == []
+
+
+def test_the_rows_of_a_hub_lie_in_all_parts(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(census, "LEAST_ROWS", 100)
+    rows = [("hub", f"n{n}") for n in range(200)] + [(f"n{n}", f"n{n * n % 200}") for n in range(100)]
+    rules = ".decl tri(x: symbol, n: number) tri(x, count()) :- e(x, y), e(y, z), e(x, z)."
+    with open_path(spark, tmp_path) as many, lftj.connect() as one:
+        for workspace in (many, one):
+            workspace.relation("e", {"x": str, "y": str})
+            workspace.load("e", rows)
+            workspace.add_rules(rules)
+            with workspace.transaction() as tx:
+                assert tx.delete_where("e", x="hub", y="n4") == 1
+                tx.insert("e", [("n7", "hub"), ("hub", "n300")])
+        assert ("e#base", "sliced by x, hubs by y") in {row[2:4] for row in many.plan().fetchall()}
+        assert sorted(many["tri"].fetchall()) == sorted(one["tri"].fetchall())
+        sizes = [sum(1 for _ in part) for part in many["e"].to_spark().rdd.glom().collect()]
+        assert max(sizes) < 200
+        assert (sum(sizes), len(many.query('e("hub", y)'))) == (301, 200)
 
 
 def test_what_goes_on_for_too_long_is_cancelled(spark: Any, tmp_path: Path) -> None:

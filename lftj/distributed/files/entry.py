@@ -18,7 +18,7 @@ import pyarrow as pa
 from lftj import frames
 from lftj.dictionary import Dictionary
 from lftj.distributed.files.whole_files import whole_file
-from lftj.distributed.placing.cuts import ALL, ONE, parts_of
+from lftj.distributed.placing.cuts import ALL, EVERYBODY, ONE, Cut, label, parts_of
 from lftj.errors import DistributedError
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns, Delta, no_rows
@@ -30,12 +30,17 @@ SIGN = "#"
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A file with rows in one cut: `parts` are (part, rows) of its record batches, in their order, and `sums` their checksums."""
+    """A file with rows in one cut, by its label: `parts` are (part, rows) of its record batches, in their order, and `sums` their
+    checksums."""
 
     file: str
-    cut: int
+    cut: int | str
     parts: tuple[tuple[int, int], ...]
     sums: tuple[int, ...] = ()
+
+    def lies_by(self, cut: Cut) -> bool:
+        """Whether its record batches are those of a cut."""
+        return self.cut == label(cut)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +51,15 @@ class Entry:
     pieces: tuple[Piece, ...]
     bytes: int = 0
 
-    def piece(self, cut: int) -> Piece:
-        """The piece to read for a cut: the one made for it, else the first."""
-        return next((piece for piece in self.pieces if piece.cut == cut), self.pieces[0])
+    def piece(self, cut: Cut) -> Piece:
+        """The piece to read for a cut: the one made for it, else the first, which has each row once."""
+        return next((piece for piece in self.pieces if piece.lies_by(cut)), self.pieces[0])
 
-    def holding(self, cut: int) -> list[int] | None:
-        """The parts that have rows under a cut; None when this entry cannot tell."""
+    def holding(self, cut: Cut) -> list[int] | None:
+        """The parts that have rows under a cut; None when it is all, or this entry cannot tell."""
         piece = self.piece(cut)
-        return [part for part, _ in piece.parts] if piece.cut == cut else None
+        holders = [part for part, _ in piece.parts]
+        return holders if piece.lies_by(cut) and EVERYBODY not in holders else None
 
     @property
     def rows(self) -> int:
@@ -74,7 +80,7 @@ class Entry:
 
 # ── writing ───────────────────────────────────────────────────────────────────────────────────────────────────────────
 def write_entry(
-    folder: Path, stem: str, version: int, schema: RelationSchema, delta: Delta, cuts: Sequence[int], parts: int, dictionary: Dictionary
+    folder: Path, stem: str, version: int, schema: RelationSchema, delta: Delta, cuts: Sequence[Cut], parts: int, dictionary: Dictionary
 ) -> Entry:
     """Write a change in some cuts as `stem-cut.arrow`; `cuts` begins with the home cut. O(n log n) per cut.
 
@@ -91,7 +97,8 @@ def write_entry(
         order = np.argsort(slot, kind="stable")
         table = _table(names, types, [column[order] for column in columns], signs[order], dictionary)
         held, starts = np.unique(slot[order], return_index=True)
-        piece = Piece(f"{stem}-{cut}.arrow", cut, tuple(zip(held.tolist(), np.diff([*starts, len(slot)]).tolist(), strict=True)))
+        rows = np.diff([*starts, len(slot)])
+        piece = Piece(f"{stem}-{label(cut)}.arrow", label(cut), tuple(zip(held.tolist(), rows.tolist(), strict=True)))
         size += _write(folder / piece.file, table, piece)
         with pa.memory_map(str(folder / piece.file)) as source:
             reader = pa.ipc.open_file(source)
@@ -120,13 +127,13 @@ def _write(target: Path, table: pa.Table, piece: Piece) -> int:
 
 
 # ── reading ───────────────────────────────────────────────────────────────────────────────────────────────────────────
-def read_entry(folder: Path, entry: Entry, schema: RelationSchema, cut: int, part: int, parts: int, dictionary: Dictionary) -> Delta:
+def read_entry(folder: Path, entry: Entry, schema: RelationSchema, cut: Cut, part: int, parts: int, dictionary: Dictionary) -> Delta:
     """One part's rows of an entry, as a change where a row that went and came is one that came. Reads no more than it has to."""
     return read_entries(folder, [entry], schema, cut, part, parts, dictionary)
 
 
 def read_entries(
-    folder: Path, entries: Sequence[Entry], schema: RelationSchema, cut: int, part: int, parts: int, dictionary: Dictionary
+    folder: Path, entries: Sequence[Entry], schema: RelationSchema, cut: Cut, part: int, parts: int, dictionary: Dictionary
 ) -> Delta:
     """One part's rows of entries in their order: what the last one says about a row holds. Entries without erases are sorted together."""
     found = [_signed_rows(folder, entry, schema, cut, part, parts, dictionary) for entry in entries if not (cut == ONE and part)]
@@ -152,18 +159,36 @@ def _insertion(pieces: Sequence[Columns], schema: RelationSchema) -> Delta:
 
 
 def _signed_rows(
-    folder: Path, entry: Entry, schema: RelationSchema, cut: int, part: int, parts: int, dictionary: Dictionary
+    folder: Path, entry: Entry, schema: RelationSchema, cut: Cut, part: int, parts: int, dictionary: Dictionary
 ) -> tuple[Columns, np.ndarray]:
     """One part's rows of an entry with their signs, as they were written."""
     piece = entry.piece(cut)
-    numbers = [place for place, (holder, _) in enumerate(piece.parts) if cut < 0 or piece.cut != cut or holder == part]
+    whole, lies = isinstance(cut, int) and cut < 0, piece.lies_by(cut)
+    numbers = [place for place, (holder, _) in enumerate(piece.parts) if whole or not lies or holder in (part, EVERYBODY)]
     if not numbers:
         return no_rows(schema.arity), np.empty(0, np.int8)
     columns, signs = _coded(_batches(folder, piece, numbers), schema, dictionary)
-    if cut >= 0 and piece.cut != cut:
-        kept = parts_of(columns, [type for _, type in schema.columns], cut, dictionary, parts) == part
+    if not whole and not lies:
+        slot = parts_of(columns, [type for _, type in schema.columns], cut, dictionary, parts)
+        kept = (slot == part) | (slot == EVERYBODY)
         columns, signs = [column[kept] for column in columns], signs[kept]
     return columns, signs
+
+
+def sampled_rows(
+    folder: Path, entry: Entry, schema: RelationSchema, part: int, step: int, dictionary: Dictionary
+) -> tuple[Columns, np.ndarray]:
+    """Every so many-th row that an entry has of one part, in its home, with signs. Each row is one part's.
+
+    Where it begins to count is another number for each file, so that many small ones do not all give their first row.
+    """
+    piece = entry.pieces[0]
+    numbers = [place for place, (holder, _) in enumerate(piece.parts) if holder == part]
+    if not numbers:
+        return no_rows(schema.arity), np.empty(0, np.int8)
+    table = _batches(folder, piece, numbers)
+    first = zlib.crc32(piece.file.encode()) % step
+    return _coded(table.take(pa.array(np.arange(first, table.num_rows, step))), schema, dictionary)
 
 
 def _batches(folder: Path, piece: Piece, numbers: Sequence[int]) -> pa.Table:

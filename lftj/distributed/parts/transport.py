@@ -17,6 +17,7 @@ from lftj.dictionary import Dictionary
 from lftj.distributed.files.entry import Entry, read_entries, write_entry
 from lftj.distributed.files.manifest import ROWS
 from lftj.distributed.parts.failure import Failure, told
+from lftj.distributed.placing.cuts import Cut
 from lftj.errors import LftjError
 from lftj.program.normal_form import RelationSchema
 from lftj.staging import last_of_keys
@@ -35,7 +36,7 @@ class RouteTask:
     version: int
     parts: int
     schema: RelationSchema
-    cuts: tuple[int, ...]
+    cuts: tuple[Cut, ...]
     sign: int
     upsert: bool
     options: Mapping[str, Any]
@@ -98,7 +99,7 @@ class ReadTask:
     part: int
     parts: int
     schema: RelationSchema
-    home: int
+    home: Cut
     entries: tuple[Entry, ...]
 
 

@@ -6,21 +6,36 @@ to one part, which needs nobody to know it. Where no column serves, parts derive
 are put together there. Recursion that keeps no column goes in rounds (`exchange`). What cannot be cut at all (`concat` over everything)
 is done by the first part.
 
-The choice weighs what has to be read whole, then what has to travel. Independent of it, every answer is the same.
+The choice weighs what has to be read whole, then what has to travel. A leading variable with *hubs*, values that outweigh a part, is then
+given a second one, by which the work on hubs is cut (`_split`). Independent of all this, every answer is the same.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from math import prod
 from operator import itemgetter
 
-from lftj.distributed.placing.cuts import ALL, ONE
+from lftj.distributed.placing.cuts import ALL, ONE, Cut, HubCut
 from lftj.distributed.placing.exchange import exchanged
-from lftj.distributed.placing.leads import Placement, Rule, alone, cut_of, home_columns, lead_at, leading, rules_of
+from lftj.distributed.placing.hubs import Hubs
+from lftj.distributed.placing.leads import (
+    Lead,
+    Placement,
+    Rule,
+    alone,
+    cut_of,
+    home_columns,
+    lead_at,
+    leading,
+    pair_at,
+    pairs,
+    rules_of,
+)
 from lftj.distributed.placing.partials import decomposable
-from lftj.program.normal_form import FunctorRule, NormalRule, Ref, RelationSchema, StratifiedProgram, Stratum, Value
+from lftj.program.normal_form import FunctorRule, NormalRule, Ref, RelationSchema, StratifiedProgram, Stratum
 
 SHARED_ROWS = 20_000_000
 """Relations of more rows are read whole only where there is no other way."""
@@ -33,28 +48,33 @@ _ONCE_ONLY = 1_000_000
 class Placing:
     """Places the derived relations of a program, stratum by stratum. `sizes`: rows of base relations, where known.
 
-    `known`: what is placed already, where only `own` strata are to be.
+    `known`: what is placed already, where only `own` strata are to be. `hubs` are told those of what is placed.
     """
 
     def __init__(
         self,
         program: StratifiedProgram,
         sizes: Mapping[str, int],
+        hubs: Hubs,
         known: Mapping[str, Placement] | None = None,
         own: Sequence[Stratum] | None = None,
     ):
         self.found: dict[str, Placement] = dict(known or {})
         self._program = program
         self._sizes = sizes
+        self._hubs = hubs
         for stratum in program.strata if own is None else own:
             self._stratum(stratum)
+            for rule in stratum.rules:
+                hubs.follow(rule, program.relations[rule.relation])
 
     def _stratum(self, stratum: Stratum) -> None:
         if stratum.recursive:
             self.found |= self._recursive(stratum)
             return
         for name in stratum.relations:
-            self.found[name] = self._plain(self._program.relations[name], rules_of(stratum, name))
+            schema, rules = self._program.relations[name], rules_of(stratum, name)
+            self.found[name] = self._split(self._plain(schema, rules), schema, rules)
 
     # ── one relation ──────────────────────────────────────────────────────────────────────────────────────────────────
     def _plain(self, schema: RelationSchema, rules: list[Rule]) -> Placement:
@@ -73,12 +93,15 @@ class Placing:
         """Further options."""
         return ()
 
-    def _leads(self, rule: NormalRule) -> Iterator[int | Value]:
+    def _leads(self, rule: NormalRule) -> Iterator[Lead]:
         """What a rule may be cut by."""
         return leading(rule)
 
-    def _reading(self, relation: str, cut: int) -> int:
+    def _reading(self, relation: str, cut: Cut) -> int:
         """The cost of having a relation in a cut."""
+        if isinstance(cut, HubCut):
+            rows = 0 if cut.second is not None else self._hubs.rows(relation, cut.column)
+            return _HUGE if rows > SHARED_ROWS else len(str(rows)) if cut.second is None else 0
         return 0 if cut != ALL else _HUGE if self._sizes.get(relation, 0) > SHARED_ROWS else _WHOLE
 
     def _shares(self, schema: RelationSchema, rules: list[Rule]) -> tuple[int, int, Placement] | None:
@@ -88,9 +111,13 @@ class Placing:
             return None
         if any(rule.aggregates and not rule.atoms for rule in normal):
             return None
-        cost, leads = 0, []
+        cost, leads = 0, list[Lead]()
         for rule in normal:
-            least, lead = min(((self._cost(rule, v, {}), v) for v in self._leads(rule)), default=(0, None), key=itemgetter(0))
+            least, lead = min(
+                ((self._cost(rule, lead, {}), lead) for lead in self._leads(rule)),
+                default=(0, None),
+                key=itemgetter(0),
+            )
             cost += least
             leads.append(lead)
         return cost + _SHARES, schema.arity, Placement(self._merge_home(schema, normal), tuple(leads), shares=True)
@@ -108,7 +135,7 @@ class Placing:
         lead = lead_at(rule, column)
         return _ONCE_ONLY if lead is None else self._cost(rule, lead, homes)
 
-    def _cost(self, rule: NormalRule, lead: int | Value, homes: Mapping[str, int]) -> int:
+    def _cost(self, rule: NormalRule, lead: Lead, homes: Mapping[str, int]) -> int:
         read = {}
         for atom in (*rule.atoms, *rule.negated):
             home = self._home(atom.relation, homes)
@@ -116,9 +143,49 @@ class Placing:
             read[atom.relation, cut] = self._reading(atom.relation, cut) + (_TRAVEL if home is not None and cut != home else 0)
         return sum(read.values())
 
-    def _home(self, relation: str, homes: Mapping[str, int]) -> int | None:
+    def _home(self, relation: str, homes: Mapping[str, int]) -> Cut | None:
         """Where a derived relation lives, None for a base relation, which may be read in any cut."""
         return homes[relation] if relation in homes else self.found[relation].home if relation in self.found else None
+
+    # ── hubs ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+    def _split(self, placed: Placement, schema: RelationSchema, rules: list[Rule]) -> Placement:
+        """The same, but for hubs, which are cut by a second variable where that leaves it to the parts what they derive, or to shares.
+
+        Rows of a view that would have to travel as shares only for that, as many as it has, stay.
+        """
+        normal = [rule for rule in rules if isinstance(rule, NormalRule)]
+        home = placed.home
+        if len(normal) < len(rules) or schema.choice or isinstance(home, HubCut):
+            return placed
+        columns = [place for place in home_columns(schema) if all(isinstance(rule.head[place], Ref) for rule in normal)]
+        leads = self._pairs(normal, placed.leads)
+        cuts = [HubCut(home, second, self._hubs.of(schema.columns[home][1])) for second in columns if home in columns and second != home]
+        if placed.shares:
+            heavy = any(
+                isinstance(term := rule.head[cut.column], Ref) and self._hubs.heavy(rule, term.variable) for cut in cuts for rule in normal
+            )
+            return replace(placed, home=cuts[0] if heavy else home, leads=leads)
+        if leads == placed.leads:
+            return placed
+        options = [option for cut in cuts if (option := self._staying(cut, normal)) is not None]
+        if not options and len(normal) == 1 and normal[0].aggregates and decomposable(normal[0]):
+            return Placement(home, leads, shares=True)
+        return min(options, key=itemgetter(0), default=(0, placed))[1]
+
+    def _staying(self, cut: HubCut, rules: list[NormalRule]) -> tuple[int, Placement] | None:
+        """Rows live where they are derived, as all rules have a pair in the columns of the cut. With what it costs."""
+        leads = [(rule, pair) for rule in rules if (pair := pair_at(rule, cut)) is not None]
+        if len(leads) < len(rules):
+            return None
+        return sum(self._cost(*each, {}) for each in leads), Placement(cut, tuple(pair for _, pair in leads))
+
+    def _pairs(self, rules: list[NormalRule], leads: Sequence[Lead]) -> tuple[Lead, ...]:
+        """Pairs in place of heavy leading variables, where there are any."""
+        found = list[Lead]()
+        for rule, lead in zip(rules, leads, strict=True):
+            options = [pair for pair in pairs(rule, self._hubs.of) if pair.first == lead] if self._hubs.heavy(rule, lead) else []
+            found.append(min(options, key=lambda pair: self._cost(rule, pair, {}), default=lead))
+        return tuple(found)
 
     # ── recursive strata ──────────────────────────────────────────────────────────────────────────────────────────────
     def _recursive(self, stratum: Stratum) -> dict[str, Placement]:

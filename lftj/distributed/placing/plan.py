@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from lftj.distributed.placing.cuts import ALL
+from lftj.distributed.placing.cuts import ALL, Cut
+from lftj.distributed.placing.hubs import Hubs
 from lftj.distributed.placing.placement import Placement
 from lftj.distributed.placing.rounds import Rounds
 from lftj.program.normal_form import RelationSchema, Stratum
@@ -29,7 +30,7 @@ class Feed:
     """
 
     relation: str
-    cut: int
+    cut: Cut
     schema: RelationSchema
     stage: int = 0
     checked: bool = False
@@ -43,7 +44,7 @@ class Output:
     local: str
     schema: RelationSchema
     stage: int
-    cuts: tuple[int, ...]
+    cuts: tuple[Cut, ...]
     shares: bool = False
 
     @property
@@ -75,7 +76,8 @@ class Stage:
 
 @dataclass(frozen=True)
 class PartPlan:
-    """The plan of all parts. `local`: schemas by local name; `homes`: the cut in which each of the user's relations lives."""
+    """The plan of all parts. `local`: schemas by local name; `homes`: the cut in which each of the user's relations lives; `hubs`: what it
+    knows of them."""
 
     program: Program
     views: frozenset[str]
@@ -83,14 +85,15 @@ class PartPlan:
     feeds: tuple[Feed, ...]
     stages: tuple[Stage, ...]
     outputs: tuple[Output, ...]
-    homes: Mapping[str, int]
+    homes: Mapping[str, Cut]
     placements: Mapping[str, Placement] = field(default_factory=dict)
+    hubs: Hubs = field(default_factory=lambda: Hubs({}, {}))
 
     def feeds_of(self, stage: int) -> list[Feed]:
         """The feeds before a stage."""
         return [feed for feed in self.feeds if feed.stage == stage]
 
-    def cuts(self, relation: str) -> tuple[int, ...]:
+    def cuts(self, relation: str) -> tuple[Cut, ...]:
         """The cuts in which base rows of a relation are read, its home first."""
         read = [feed.cut for feed in self.feeds if feed.relation == base_name(relation)]
         return tuple(dict.fromkeys((self.homes[relation], *(cut for cut in read if cut != ALL))))

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from lftj.distributed.placing.cuts import ALL, ONE, local_name
+from lftj.distributed.placing.cuts import ALL, ONE, Cut, HubCut, local_name
 from lftj.distributed.placing.exchange import asked_cut, own_cut
-from lftj.distributed.placing.leads import Lead, Placement, Rule, cut_of, home_columns, rules_of
+from lftj.distributed.placing.hubs import Hubs
+from lftj.distributed.placing.leads import Lead, Pair, Placement, Rule, cut_of, home_columns, rules_of
 from lftj.distributed.placing.partials import share_column, split_aggregate, split_projection
 from lftj.distributed.placing.placement import Placing
 from lftj.distributed.placing.plan import SHARE_SUFFIX, Feed, Output, PartPlan, Stage
@@ -26,18 +27,22 @@ from lftj.storage.database import base_name
 def plan_of(description: Mapping[str, Any]) -> PartPlan:
     """The plan of a described program. About a millisecond a rule."""
     program, views = restored(description)
-    placing = Placing(program.stratified, description.get("sizes", {}))
-    return Planner(program, views, placing.found).plan()
+    hubs = Hubs(description.get("hubs", {}), program.catalog.relations)
+    placing = Placing(program.stratified, description.get("sizes", {}), hubs)
+    return Planner(program, views, placing.found, hubs).plan()
 
 
 class Planner:
     """Plans strata one after the other, which are placed. `held`: local relations that are there, whatever they come from."""
 
-    def __init__(self, program: Program, views: frozenset[str], placements: Mapping[str, Placement], held: frozenset[str] = frozenset()):
-        self.program, self.views, self.placements, self.held = program, views, placements, held
+    def __init__(
+        self, program: Program, views: frozenset[str], placements: Mapping[str, Placement], hubs: Hubs, held: frozenset[str] = frozenset()
+    ):
+        self.program, self.views, self.placements, self.hubs, self.held = program, views, placements, hubs, held
         self.stratified = program.stratified
         self.local: dict[str, RelationSchema] = {}
-        self.read_cuts: dict[str, dict[int, None]] = {}
+        self.read_cuts: dict[str, dict[Cut, None]] = {}
+        self.cuts: dict[str, Cut] = {}
         self.ready: dict[str, int] = {}
         self.made_at: dict[str, int] = {}
         self.rounds: dict[int, Rounds] = {}
@@ -53,7 +58,8 @@ class Planner:
         for name, home in homes.items():
             self._base(name, home)
         outputs = tuple(self._output(*made) for made in self.made if self._told(made[1].name))
-        return PartPlan(self.program, self.views, self.local, tuple(self.feeds.values()), self._stages(), outputs, homes, self.placements)
+        feeds = tuple(self.feeds.values())
+        return PartPlan(self.program, self.views, self.local, feeds, self._stages(), outputs, homes, self.placements, self.hubs)
 
     def _stages(self) -> tuple[Stage, ...]:
         return tuple(
@@ -96,7 +102,7 @@ class Planner:
         self._local(name, RelationSchema(name, shares.columns[1:]))
         stage = self._add(Stratum((name,), tuple(locals_), False))
         self.made.append((name, shares, stage, True))
-        cut = ONE if home == ONE else share_column(_normal(rules[0]), home)
+        cut = _share_cut(_normal(rules[0]), home)
         read = local_name(name, cut)
         self._local(read, shares)
         self.feeds[read] = Feed(name, cut, self.local[read], stage + 1)
@@ -145,7 +151,7 @@ class Planner:
         negated = tuple(replace(atom, relation=name) for atom, name in zip(rule.negated, names[len(atoms) :], strict=True))
         return replace(rule, relation=rule.relation + NEWS_SUFFIX, atoms=atoms, negated=negated, span=None)
 
-    def _localized(self, rule: Rule, lead: Lead, head: str, homes: Mapping[str, int]) -> Rule:
+    def _localized(self, rule: Rule, lead: Lead, head: str, homes: Mapping[str, Cut]) -> Rule:
         """The rule over local names; notes what is read in which cut. `homes`: of the rule's own stratum."""
         alone = head.endswith(local_name("", ONE))
         if isinstance(rule, FunctorRule):
@@ -158,19 +164,21 @@ class Planner:
         names = [self._reading(atom.relation, cut, homes) for atom, cut in zip((*rule.atoms, *rule.negated), cuts, strict=True)]
         atoms = tuple(replace(atom, relation=name) for atom, name in zip(rule.atoms, names, strict=False))
         negated = tuple(replace(atom, relation=name) for atom, name in zip(rule.negated, names[len(atoms) :], strict=True))
-        return replace(
-            rule, relation=head, atoms=atoms, negated=negated, span=None, lead=lead if isinstance(lead, int) and not alone else None
-        )
+        first = lead.first if isinstance(lead, Pair) else lead
+        first = first if isinstance(first, int) and not alone else None
+        return replace(rule, relation=head, atoms=atoms, negated=negated, span=None, lead=first)
 
-    def _reading(self, relation: str, cut: int, own: Mapping[str, int]) -> str:
+    def _reading(self, relation: str, cut: Cut, own: Mapping[str, Cut]) -> str:
         """The local name of a relation in a cut, which from now on comes to each part if it is not derived there."""
         name = local_name(relation, cut)
+        self.cuts[name] = cut
         if relation in own or name in self.feeds or name in self.held:
             return name
         self.read_cuts.setdefault(relation, {})[cut] = None
         home = self._home_or_none(relation)
         if home == cut:
             return name
+        assert home is None or local_name(relation, home) != name, "cuts by the same columns have the same hubs"
         schema = self.stratified.relations[relation]
         self._local(name, RelationSchema(relation, schema.columns))
         stage = 0 if home is None else self.made_at[relation] + 1
@@ -192,15 +200,16 @@ class Planner:
         return stage
 
     # ── base rows and outputs ─────────────────────────────────────────────────────────────────────────────────────────
-    def _home(self, name: str) -> int:
+    def _home(self, name: str) -> Cut:
         """Where a relation of the user's lives; a base relation in a cut that rules read, if its key admits one."""
         if name in self.placements:
             return self.placements[name].home
         allowed = home_columns(self.stratified.relations[name])
-        read = [cut for cut in self.read_cuts.get(name, ()) if cut in allowed]
+        columns = ((cut, {cut.column, cut.second} if isinstance(cut, HubCut) else {cut}) for cut in self.read_cuts.get(name, ()))
+        read = [cut for cut, by in columns if by <= set(allowed)]
         return (read or allowed or [ONE])[0]
 
-    def _base(self, name: str, home: int) -> None:
+    def _base(self, name: str, home: Cut) -> None:
         schema, local = self.stratified.relations[name], local_name(name, home)
         if name in self.placements:
             if name in self.views:
@@ -220,11 +229,19 @@ class Planner:
         """Users read their relations, and other stages what comes to them."""
         return name in self.program.catalog.relations or any(feed.relation == name for feed in self.feeds.values())
 
-    def _home_or_none(self, relation: str) -> int | None:
+    def _home_or_none(self, relation: str) -> Cut | None:
         return self.placements[relation].home if relation in self.placements else None
 
     def _local(self, name: str, schema: RelationSchema) -> None:
         self.local[name] = replace(schema, name=name)
+
+
+def _share_cut(rule: NormalRule, home: Cut) -> Cut:
+    """The cut of shares that brings them to the home of what they are put together to."""
+    if isinstance(home, HubCut):
+        second = None if home.second is None else share_column(rule, home.second)
+        return HubCut(share_column(rule, home.column), second, home.hubs)
+    return ONE if home == ONE else share_column(rule, home)
 
 
 def _normal(rule: Rule) -> NormalRule:

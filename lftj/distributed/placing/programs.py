@@ -13,8 +13,8 @@ from lftj.syntax.parser import parse
 from lftj.types import type_of_python
 
 
-def described(program: Program, views: frozenset[str], shared: Mapping[str, int]) -> dict[str, Any]:
-    """Relations, rules as text in their order, and the numbers of rows that decide what is too large to be shared."""
+def described(program: Program, views: frozenset[str], shared: Mapping[str, int], hubs: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Relations, rules as text in their order, the numbers of rows that decide what is too large to be shared, and hubs; see `Hubs`."""
     relations = [
         {
             "name": schema.name,
@@ -26,7 +26,8 @@ def described(program: Program, views: frozenset[str], shared: Mapping[str, int]
         }
         for schema in program.catalog.relations.values()
     ]
-    return {"relations": relations, "rules": [str(each.rule) for each in program.sources.values()], "sizes": dict(shared)}
+    rules = [str(each.rule) for each in program.sources.values()]
+    return {"relations": relations, "rules": rules, "sizes": dict(shared), **({"hubs": dict(hubs)} if hubs else {})}
 
 
 def restored(description: Mapping[str, Any]) -> tuple[Program, frozenset[str]]:

@@ -9,14 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from lftj.distributed.placing.cuts import ALL, HERE, ONE, local_name, part_of
-from lftj.distributed.placing.leads import Placement, Rule, alone, leading
+from lftj.distributed.placing.cuts import ALL, HERE, ONE, Cut, HubCut, holders, local_name
+from lftj.distributed.placing.leads import Lead, Pair, Placement, Rule, alone, leading, pairs
 from lftj.distributed.placing.placement import Placing
 from lftj.distributed.placing.plan import Feed, Output, PartPlan, Stage
 from lftj.distributed.placing.planner import Planner
-from lftj.program.normal_form import NormalRule, RelationSchema, StratifiedProgram, Stratum, Value
+from lftj.program.normal_form import NormalRule, Ref, RelationSchema, StratifiedProgram, Stratum, Value
 from lftj.program.program import Program
 from lftj.storage.database import base_name
+from lftj.types import INT
 
 _READ = 1000  # what it costs to read a relation anew, and 1 a row more
 _ALONE = 200
@@ -24,20 +25,32 @@ _ALONE = 200
 
 @dataclass(frozen=True)
 class QueryPlan:
-    """As a `PartPlan`, for the relations of one question; the last is its answers."""
+    """As a `PartPlan`, for the relations of one question; the last is its answers. `cuts`: of the local relations that are read."""
 
     local: Mapping[str, RelationSchema]
     feeds: tuple[Feed, ...]
     stages: tuple[Stage, ...]
     outputs: tuple[Output, ...]
+    cuts: Mapping[str, Cut]
 
     def asked(self, stage: int, parts: int) -> list[int]:
         """The parts that can have something to say in a stage."""
         found = set[int]()
         for stratum, alone_ in zip(self.stages[stage].strata, self.stages[stage].alone, strict=True):
             for rule in stratum.rules:
-                found |= {0} if alone_ else _parts_of(rule, parts)
+                found |= {0} if alone_ else self._parts_of(rule, parts)
         return sorted(found)
+
+    def _parts_of(self, rule: Rule, parts: int) -> set[int]:
+        """The parts in which a local rule can find something: few where it wants a constant in the column by which a relation lies."""
+        found = set(range(parts))
+        for atom in rule.atoms if isinstance(rule, NormalRule) and not rule.aggregates else ():
+            values = {column: argument for column, argument in enumerate(atom.args) if isinstance(argument, Value)}
+            cut = self.cuts.get(atom.relation)
+            if values and cut is not None:
+                types = [values[column].type if column in values else INT for column in range(len(atom.args))]
+                found &= holders({column: value.value for column, value in values.items()}, types, cut, parts)
+        return found
 
 
 def query_plan(plan: PartPlan, program: Program, own: Sequence[Stratum], counts: Mapping[str, int], *, held: bool) -> QueryPlan:
@@ -48,18 +61,9 @@ def query_plan(plan: PartPlan, program: Program, own: Sequence[Stratum], counts:
 def _held(plan: PartPlan) -> frozenset[str]:
     """What parts have, by its local name."""
     relations = plan.program.catalog.relations.values()
-    names = (local_name(schema.name, cut) for schema in relations for cut in (ALL, ONE, *range(schema.arity)))
+    split = {cut for cut in (*plan.homes.values(), *(feed.cut for feed in plan.feeds)) if isinstance(cut, HubCut)}
+    names = (local_name(schema.name, cut) for schema in relations for cut in (ALL, ONE, *range(schema.arity), *split))
     return frozenset(name for name in names if name in plan.local)
-
-
-def _parts_of(rule: Rule, parts: int) -> set[int]:
-    """The parts in which a local rule can find something: one where it wants a constant in the column by which a relation lies."""
-    if isinstance(rule, NormalRule) and not rule.aggregates:
-        for atom in rule.atoms:
-            for cut, argument in enumerate(atom.args):
-                if isinstance(argument, Value) and atom.relation.endswith(local_name("", cut)):
-                    return {part_of(argument.value, argument.type, parts)}
-    return set(range(parts))
 
 
 class _QueryPlacing(Placing):
@@ -67,13 +71,18 @@ class _QueryPlacing(Placing):
 
     def __init__(self, plan: PartPlan, program: StratifiedProgram, own: Sequence[Stratum], counts: Mapping[str, int], held: frozenset[str]):
         self._held, self._counts, self._known = held, counts, plan.program.catalog.relations
-        super().__init__(program, {}, plan.placements, own)
+        super().__init__(program, {}, plan.hubs.copy(), plan.placements, own)
 
-    def _leads(self, rule: NormalRule) -> Iterator[int | Value]:
+    def _leads(self, rule: NormalRule) -> Iterator[Lead]:
+        yield from pairs(rule, self._hubs.of, constants=True)
         yield from leading(rule)
         yield from {argument: None for atom in rule.atoms for argument in atom.args if isinstance(argument, Value)}
 
-    def _reading(self, relation: str, cut: int) -> int:
+    def _split(self, placed: Placement, schema: RelationSchema, rules: list[Rule]) -> Placement:
+        """It is asked where it lies."""
+        return placed
+
+    def _reading(self, relation: str, cut: Cut) -> int:
         if relation not in self._known or local_name(relation, cut) in self._held:
             return super()._reading(relation, cut)
         rows = self._counts.get(relation, 0) or self._counts.get(base_name(relation), 0)
@@ -84,15 +93,20 @@ class _QueryPlacing(Placing):
         (rule, *more) = rules
         if isinstance(rule, NormalRule) and not more and not rule.aggregates and not schema.choice:
             for number, lead in enumerate(self._leads(rule)):
-                if isinstance(lead, Value):
+                if isinstance(lead, Value) or (isinstance(lead, Pair) and _told_apart(rule, lead)):
                     yield self._cost(rule, lead, {}), -1 - number, Placement(HERE, (lead,))
         read = {name for each in rules for name in each.reads}
         yield _ALONE + sum(self._reading(name, ONE) for name in read), schema.arity + 1, alone(rules)
 
 
+def _told_apart(rule: NormalRule, lead: Pair) -> bool:
+    """Whether no two parts can find one answer: it has the variables of the pair."""
+    return all(isinstance(term, Value) or Ref(term) in rule.head for term in (lead.first, lead.second))
+
+
 class _QueryPlanner(Planner):
     def __init__(self, plan: PartPlan, program: Program, own: Sequence[Stratum], counts: Mapping[str, int], held: frozenset[str]):
-        super().__init__(program, plan.views, _QueryPlacing(plan, program.stratified, own, counts, held).found, held)
+        super().__init__(program, plan.views, _QueryPlacing(plan, program.stratified, own, counts, held).found, plan.hubs, held)
         self._own, self._known, self._derived = own, plan.program.catalog.relations, plan.placements
         self.ready = dict.fromkeys(held, 0)
 
@@ -101,11 +115,12 @@ class _QueryPlanner(Planner):
             self._stratum(stratum)
         own = {name for stratum in self._own for name in stratum.relations}
         outputs = tuple(self._output(*made) for made in self.made if made[1].name.split("%")[0] in own and self._told(made[1].name))
-        return QueryPlan(self.local, tuple(self.feeds.values()), self._stages(), outputs)
+        return QueryPlan(self.local, tuple(self.feeds.values()), self._stages(), outputs, self.cuts)
 
-    def _reading(self, relation: str, cut: int, own: Mapping[str, int]) -> str:
+    def _reading(self, relation: str, cut: Cut, own: Mapping[str, Cut]) -> str:
         """What is not held of relations that are there comes from their entries, where the home has no rows either."""
         name = local_name(relation, cut)
+        self.cuts[name] = cut
         if relation not in self._known or name in self.held or name in self.feeds:
             return super()._reading(relation, cut, own)
         self._local(name, RelationSchema(relation, self._known[relation].columns))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from lftj.distributed.files.entry import Entry, read_entry, write_entry
 from lftj.distributed.parts.failure import Failure
 from lftj.distributed.parts.task import OnPart
-from lftj.distributed.placing.cuts import local_name
+from lftj.distributed.placing.cuts import Cut, local_name
 from lftj.distributed.work.worker import Holding, Worker, carefully
 from lftj.program.normal_form import RelationSchema
 from lftj.staging import Staging, codes_of
@@ -32,8 +32,8 @@ class SettleTask(OnPart):
     """
 
     schema: RelationSchema
-    home: int
-    cuts: tuple[int, ...]
+    home: Cut
+    cuts: tuple[Cut, ...]
     stem: str
     version: int
     operations: tuple[tuple[str, Entry], ...]

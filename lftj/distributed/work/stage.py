@@ -12,6 +12,7 @@ from lftj.distributed.parts.failure import Failure
 from lftj.distributed.parts.part import Advance
 from lftj.distributed.parts.rounds import News
 from lftj.distributed.parts.task import Exchanged, PartDone, PartTask
+from lftj.distributed.placing.cuts import Cut
 from lftj.distributed.placing.plan import Output
 from lftj.distributed.placing.programs import digest
 from lftj.distributed.work.worker import Holding, Worker, carefully
@@ -95,7 +96,7 @@ class _Run(Holding[PartTask]):
         for number, (name, (schema, cuts, rows)) in enumerate(news.items()):
             self.done.entries[name] = self._entry(f"news{number}.{len(self.task.steps)}", schema, rows, cuts)
 
-    def _entry(self, name: str, schema: RelationSchema, delta: Delta, cuts: Sequence[int]) -> Entry:
+    def _entry(self, name: str, schema: RelationSchema, delta: Delta, cuts: Sequence[Cut]) -> Entry:
         task = self.task
         stem = f"{task.version}-{task.token}-{task.part}-{name}"
         return write_entry(self.folder, stem, task.version, schema, delta, cuts, task.parts, self.host.dictionary)
@@ -106,7 +107,7 @@ class _Run(Holding[PartTask]):
             home = self.plan.homes[name]
             pieces = [entry.piece(home) for entry in self.task.new[0].get(name + BASE_SUFFIX, ())]
             asked = [count for piece in pieces for part, count in piece.parts if part == self.task.part]
-            exact = all(piece.cut == home for piece in pieces) and asked == [len(delta)]
+            exact = all(piece.lies_by(home) for piece in pieces) and asked == [len(delta)]
             schema = self.plan.program.catalog.relation(name)
             entry = None if exact else self._entry(f"net{number}", schema, delta, (home,))
             self.done.net[name] = delta.inserted, delta.erased, entry

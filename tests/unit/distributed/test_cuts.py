@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lftj.dictionary import Dictionary
-from lftj.distributed.placing.cuts import ALL, ONE, local_name, parts_of, readers, slots
+from lftj.distributed.placing.cuts import ALL, EVERYBODY, ONE, HubCut, holders, label, local_name, parts_of, readers, slots
 from lftj.types import DATE, INT, STR
 
 
@@ -49,3 +49,45 @@ def test_who_reads_a_batch() -> None:
     assert readers(ALL, [2], 3) == {0, 1, 2}
     assert readers(ONE, [2], 3) == {0}
     assert [local_name("e", cut) for cut in (0, 1, ALL, ONE)] == ["e@0", "e@1", "e@all", "e@one"]
+
+
+def test_rows_of_hubs_lie_by_the_second_column_or_everywhere() -> None:
+    columns, types = [np.repeat([7, 8, 9], 100), np.tile(np.arange(100), 3)], [INT, INT]
+    first, second = (parts_of(columns, types, cut, Dictionary(), 5) for cut in (0, 1))
+    hub = columns[0] == 8
+    split = parts_of(columns, types, HubCut(0, 1, (8, 100)), Dictionary(), 5)
+    assert split.tolist() == np.where(hub, second, first).tolist()
+    assert set(split[hub].tolist()) == set(range(5))
+    assert parts_of(columns, types, HubCut(0, None, (8,)), Dictionary(), 5).tolist() == np.where(hub, EVERYBODY, first).tolist()
+
+
+def test_a_text_is_a_hub_whatever_its_code() -> None:
+    cut = HubCut(0, None, ("a", "never seen"))
+    for words in (["b", "a"], ["a", "b"]):
+        dictionary = Dictionary()
+        codes = dictionary.encode(words)
+        assert cut.found(codes, STR, dictionary).tolist() == [word == "a" for word in words]
+    assert len(dictionary) == 2, "asking makes no strings known"
+
+
+def test_who_may_have_rows_with_known_values() -> None:
+    types, everybody = [INT, STR], set(range(8))
+    (seven,) = holders({0: 7}, types, 0, 8)
+    (text,) = holders({1: "a"}, types, 1, 8)
+    assert seven != text
+    assert holders({1: "a"}, types, 0, 8) == holders({}, types, ALL, 8) == everybody
+    split, everywhere = HubCut(0, 1, (7,)), HubCut(0, None, (7,))
+    assert holders({0: 7}, types, split, 8) == holders({1: "a"}, types, split, 8) == everybody
+    assert holders({0: 7, 1: "a"}, types, split, 8) == {text}
+    assert holders({0: 7, 1: "a"}, types, everywhere, 8) == everybody
+    assert holders({0: 6, 1: "a"}, types, split, 8) == holders({0: 6}, types, everywhere, 8) == holders({0: 6}, types, 0, 8)
+
+
+def test_files_tell_cuts_with_other_hubs_apart() -> None:
+    one, other = HubCut(0, 1, (7,)), HubCut(0, 1, (7, 8))
+    assert (local_name("e", one), local_name("e", HubCut(1, None, ()))) == ("e@0+1", "e@1+all")
+    assert local_name("e", one) == local_name("e", other)
+    assert label(one) != label(other)
+    assert label(one) != label(HubCut(0, 1, ("7",)))
+    assert label(one) == label(HubCut(0, 1, (7,)))
+    assert label(3) == 3

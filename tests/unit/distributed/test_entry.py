@@ -15,7 +15,7 @@ import lftj
 from lftj import frames
 from lftj.dictionary import Dictionary
 from lftj.distributed.files.entry import Entry, read_entries, read_entry, write_entry
-from lftj.distributed.placing.cuts import ALL, ONE
+from lftj.distributed.placing.cuts import ALL, ONE, Cut, HubCut
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Delta
 from lftj.types import BOOL, DATE, FLOAT, INT, STR, TIMESTAMP
@@ -42,8 +42,32 @@ def tuples(columns: list[np.ndarray], dictionary: Dictionary) -> Rows:
 rows = st.sets(st.tuples(st.integers(-3, 9), st.sampled_from(["a", "b", "ü", ""])), max_size=12)
 
 
-@given(rows, rows, st.sampled_from([(0,), (1,), (1, 0), (ONE,), (0, ONE)]), st.sampled_from([0, 1]))
-def test_parts_read_their_rows_and_no_others(inserts: Rows, erases: Rows, cuts: tuple[int, ...], cut: int) -> None:
+BY_TEXT, OTHER, BY_NUMBER = HubCut(0, 1, (1, 2, 3)), HubCut(0, 1, (4,)), HubCut(1, 0, ("a", "ü"))
+EVERYWHERE = HubCut(1, None, ("a", "ü"))
+CUTS = st.sampled_from([(0,), (1,), (1, 0), (ONE,), (0, ONE), (BY_TEXT,), (0, BY_NUMBER), (BY_TEXT, 0), (OTHER, EVERYWHERE)])
+
+
+@given(rows, rows, CUTS)
+def test_rows_of_hubs_without_a_second_column_are_read_by_all_parts(inserts: Rows, erases: Rows, cuts: tuple[Cut, ...]) -> None:
+    import tempfile
+
+    erases -= inserts
+    with tempfile.TemporaryDirectory() as folder:
+        dictionary = Dictionary()
+        entry = write_entry(Path(folder), "e", 4, SCHEMA, delta_of(inserts, erases, dictionary), cuts, PARTS, dictionary)
+        assert entry.rows == len(inserts) + len(erases)
+        changes = [read_entry(Path(folder), entry, SCHEMA, EVERYWHERE, part, PARTS, dictionary) for part in range(PARTS)]
+        for rows, found in ((inserts, [each.inserts for each in changes]), (erases, [each.erases for each in changes])):
+            seen = [tuples(columns, dictionary) for columns in found]
+            hubs = {row for row in rows if row[1] in ("a", "ü")}
+            assert all(hubs <= each for each in seen)
+            assert sorted(row for each in seen for row in each - hubs) == sorted(rows - hubs)
+        if (holding := entry.holding(EVERYWHERE)) is not None:
+            assert all(len(change) == 0 for part, change in enumerate(changes) if part not in holding)
+
+
+@given(rows, rows, CUTS, st.sampled_from([0, 1, BY_TEXT, BY_NUMBER]))
+def test_parts_read_their_rows_and_no_others(inserts: Rows, erases: Rows, cuts: tuple[Cut, ...], cut: Cut) -> None:
     import tempfile
 
     erases -= inserts

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from lftj.distributed.placing.cuts import ALL, ONE
+from lftj.distributed.placing.cuts import ALL, ONE, HubCut
 from lftj.distributed.placing.plan import PartPlan
 from lftj.distributed.placing.planner import plan_of
 from lftj.distributed.placing.programs import described, digest, restored
@@ -15,11 +17,11 @@ from lftj.syntax.parser import parse
 EDGE = ".decl e(x: number, y: number)\n"
 
 
-def plan(text: str, **sizes: int) -> PartPlan:
+def plan(text: str, hubs: dict[str, Any] | None = None, **sizes: int) -> PartPlan:
     """The plan of a program text."""
     program, _ = Program().add(parse(text))
-    description = described(program, frozenset(), sizes)
-    assert described(*restored(description), sizes) == description
+    description = described(program, frozenset(), sizes, hubs)
+    assert described(*restored(description), sizes, hubs) == description
     return plan_of(description)
 
 
@@ -52,6 +54,51 @@ def test_what_is_too_large_to_be_whole_is_cut_and_travels() -> None:
     both = rules(plan(text, e=10**9, f=10**9))
     assert both[0] == ["two%(x, z) :- e@1(x, y), f@0(y, z)."]
     assert both[1][0].startswith("two@0(")
+
+
+HUBS = {"e": {"0": [600, [7]], "1": [90, [8, 9]]}}
+X = ".decl {}(x: number, {}: number)\n"
+
+
+def test_rows_of_a_hub_stay_where_they_are_derived_if_the_head_has_both_variables() -> None:
+    made = plan(EDGE + X.format("v", "y") + "v(x, y) :- e(x, y), e(y, z), e(x, z), !e(_, x).\nv(x, y) :- e(x, y), x > y.", HUBS)
+    assert rules(made) == [
+        ["v@0+1(x, y) :- e@0+1(x, y), e@all(y, z), e@0+all(x, z), !e@1+all(_, x).", "v@0+1(x, y) :- e@0+1(x, y), x > y."]
+    ]
+    assert made.homes == {"e": HubCut(0, 1, (7, 8, 9)), "v": HubCut(0, 1, (7, 8, 9))}
+    assert [output.cuts for output in made.outputs] == [(HubCut(0, 1, (7, 8, 9)),)]
+
+
+def test_groups_of_a_hub_are_put_together_from_shares() -> None:
+    made = plan(EDGE + X.format("v", "n") + "v(x, max(z)) :- e(x, y), e(y, z).", HUBS)
+    assert rules(made)[0] == ["v%(x, max(z)) :- e@0+1(x, y), e@all(y, z)."]
+    assert rules(made)[1][0].startswith("v@0(")
+
+
+def test_of_two_relations_the_one_with_fewer_rows_of_hubs_is_in_every_part() -> None:
+    text = EDGE + ".decl f(x: number, y: number)\n" + X.format("v", "z") + "v(x, z) :- e(x, y), f(y, z)."
+    sizes = {"e": 10**9, "f": 10**9}
+    many, few = [10**8, [7]], [100, [7]]
+    made = plan(text, {"e": {"1": few}, "f": {"0": many}}, **sizes)
+    assert rules(made)[0] == ["v%(x, z) :- e@1+all(x, y), f@0+1(y, z)."]
+    assert rules(plan(text, {"e": {"1": many}, "f": {"0": few}}, **sizes))[0] == ["v%(x, z) :- e@1+0(x, y), f@0+all(y, z)."]
+
+
+def test_what_is_derived_from_hubs_has_hubs() -> None:
+    text = EDGE + ".decl v(x: number, y: number, z: number)\nv(x, y, z) :- e(x, y), e(y, z).\n" + X.format("n", "n")
+    made = plan(text + "n(y, count()) :- v(x, y, z).", HUBS)
+    assert rules(made)[0] == ["v@1+2(x, y, z) :- e@1+all(x, y), e@0+1(y, z).", "n%(y, count()) :- v@1+2(x, y, z)."]
+    assert not made.hubs.has("n", 0), "a group has one row"
+
+
+def test_what_no_second_variable_can_cut_is_left_as_it_is() -> None:
+    for rule in ("v(x, z) :- e(x, y), e(y, z).", "v(x, y) :- e(x, y).\nv(x, z) :- v(x, y), e(y, z)."):
+        text = EDGE + X.format("v", "y") + rule
+        assert rules(plan(text, HUBS)) == rules(plan(text))
+    text = EDGE + ".decl v(x: number, y: number) choice-domain x\nv(x, y) :- e(x, y)."
+    assert rules(plan(text, HUBS)) == rules(plan(text))
+    text = EDGE + ".decl F[x: number]: number\nF[x] = y :- e(x, y)."
+    assert plan(text, HUBS).homes["F"] == 0
 
 
 def test_recursion_that_keeps_a_column_stays_in_its_part() -> None:
