@@ -81,7 +81,7 @@ class Assembly:
         channels = [word for channel in self.channels for word in (channel.mode, channel.level)]
         tables = [levels, parts, filters, probes, arguments, list(plan.outputs), channels, self._code.words]
         header = [0] * at.PLAN_HEADER
-        header[at.LEVELS] = len(plan.levels)
+        header[at.LEVELS] = self._searched_levels()
         header[at.EMIT_LEVEL] = plan.emit_level
         header[at.SHORT_CIRCUIT] = 0 if plan.count else 2 if self._may_fail_below() else 1
         header[at.OUTPUTS] = len(plan.outputs)
@@ -93,6 +93,22 @@ class Assembly:
             header[place] = start
             start += len(table)
         return np.array(header + list(chain.from_iterable(tables)), np.int64)
+
+    def _searched_levels(self) -> int:
+        """How many levels the kernel searches. Below are at most the last columns of one atom that nobody asks for nor tests: each row in
+        the range of the first of these is one proof, so they are counted at once."""
+        last = len(self.plan.levels) - 1
+        place = self._read_alone(last)
+        if self.channels or place is None or place[1] < len(self.plan.atoms[place[0]].levels) - 1:
+            return last + 1
+        while last > self.plan.emit_level and self._read_alone(last - 1) == (place[0], place[1] - 1):
+            last, place = last - 1, (place[0], place[1] - 1)
+        return last + 1
+
+    def _read_alone(self, number: int) -> tuple[int, int] | None:
+        """The one (atom, column) that is read at a level at which nothing is computed or tested."""
+        level, parts = self.plan.levels[number], self._parts[number]
+        return parts[0] if level.value is None and not level.filters and not level.probes and len(parts) == 1 else None
 
     def _may_fail_below(self) -> bool:
         """Whether what a short circuit would cut off has arithmetic that may fail: that must not depend on which proof comes first."""

@@ -1,7 +1,8 @@
 """The last level, where a triejoin spends its time: one part read out or counted, two intersected, or a bitmap tested.
 
 All of it works inside page windows (`window_kernels`). Preconditions: the level has no filter and no computed value, and each part's column
-is the last of its key order, so values inside a range are distinct.
+is the last of its key order, so values inside a range are distinct. But a part that is only counted may have more columns: then its rows
+are counted, for levels that are left out (`assemble`).
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ _PATIENCE = 64  # steps at the last level before a bitmap is thought of
 
 @compiled
 def count_part(memory, plan, state, part):
-    """Number of values in a part's range. O(log n)."""
+    """Number of rows in a part's range. O(log n)."""
     record = part_record(plan, part)
     at = part_state(state, part)
     store(state, STEPS, load(state, STEPS) + 1)

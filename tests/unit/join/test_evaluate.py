@@ -166,3 +166,32 @@ def test_a_level_ends_at_its_upper_bound(operator: str, most: int):
     assert set(zip(x.tolist(), y.tolist(), strict=True)) == expected
     assert counts.sum() == len(expected)
     assert context.work < most
+
+
+A_FEW = [("few", ["x"]), ("wide", ["x", "a", "b", "c"])]
+WIDE = {
+    "of one atom": (Body("x a b c", A_FEW), 100, 25),
+    "of one atom, behind another's": (Body("x y a b c", [("pairs", ["x", "y"]), A_FEW[1]]), 200, 35),
+    "with a test": (Body("x a b c", A_FEW, filters=[("<", "c", 5)]), 50, 2000),
+    "one of them twice": (Body("x a b", [A_FEW[0], ("wide", ["x", "a", "b", "b"])]), 10, 2000),
+}
+
+
+@pytest.mark.parametrize("case", WIDE)
+def test_rows_of_columns_that_nobody_asks_for_are_counted_not_looked_through(case: str):
+    body, proofs, most = WIDE[case]
+    rows = {
+        "few": [(1,), (2,), (7,)],
+        "pairs": [(x, y) for x in (1, 2, 7) for y in (4, 5)],
+        "wide": [(x, a, 5, c) for x in (0, 1, 2, 3) for a in range(10) for c in range(10)],
+    }
+    arena = Arena()
+    known = {name: RelationVersion.build(_schema(name, len(its[0])), arena, list(np.array(its, np.int64).T)) for name, its in rows.items()}
+    context = Context(arena, Dictionary(), orders={1: tuple(body.names)})
+    (found,), counts = evaluate(body.rule, known, context, needed=(0,), count=True)
+    assert (found.tolist(), counts.tolist()) == ([1, 2], [proofs, proofs])
+    assert context.work < most
+
+
+def _schema(name: str, width: int) -> RelationSchema:
+    return RelationSchema(name, tuple([(f"c{i}", INT) for i in range(width)]))
