@@ -140,6 +140,7 @@ def evaluate(
         needed = tuple(term.variable for term in rule.head if isinstance(term, Ref))
     if (places := copied_columns(rule, needed)) and 0 < (rows := relations[rule.atoms[0].relation].count) <= COPIED:
         context.spend(rows)
+        context.check_memory(8 * rows * (1 + len(rule.atoms[0].args)))
         columns = relations[rule.atoms[0].relation].columns()
         return [columns[place] for place in places], np.ones(rows, np.int64)
     return run_plan(plan_rule(rule, relations, context, needed=needed, count=count), relations, context)

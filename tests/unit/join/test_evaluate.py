@@ -168,6 +168,19 @@ def test_a_level_ends_at_its_upper_bound(operator: str, most: int):
     assert context.work < most
 
 
+@pytest.mark.parametrize("forced", [{}, {1: ("y", "x")}])
+def test_the_rows_of_one_relation_are_read_as_they_lie(forced: dict[int, tuple[str, ...]]):
+    arena = Arena()
+    known = {"e": RelationVersion.build(SCHEMA, arena, [np.repeat(np.arange(100), 5), np.tile(np.arange(5), 100)])}
+    body = Body("x y", [("e", ["x", "y"])])
+    context = Context(arena, Dictionary(), orders=forced)
+    (y,), counts = evaluate(body.rule, known, context, needed=(1,))
+    assert Counter(dict(zip(*np.unique(np.repeat(y, counts), return_counts=True), strict=True))) == Counter(dict.fromkeys(range(5), 100))
+    assert (context.work, len(list(known["e"].orders()))) == (500, 1)
+    with pytest.raises(LimitError, match="memory limit"):
+        evaluate(body.rule, known, Context(arena, Dictionary(), memory_limit=arena.bytes_in_use + 5000), needed=(1,))
+
+
 A_FEW = [("few", ["x"]), ("wide", ["x", "a", "b", "c"])]
 WIDE = {
     "of one atom": (Body("x a b c", A_FEW), 100, 25),
