@@ -66,6 +66,7 @@ class OrderSearch:
         self.costs = OrderCosts(rule, statistics, key_orders, leading, building, upkeep)
         self._loose = self._restricting_nothing()
         self._every = tuple([v for v in range(len(rule.variables)) if v not in self._loose])
+        self._alone = len(rule.atoms) == 1 and bool(self._loose) and building >= NEW_ORDER
 
     def choose(self) -> Choice:
         """The cheapest order found; one that begins with the rule's `lead` unless another seems much cheaper."""
@@ -101,8 +102,12 @@ class OrderSearch:
         return once_bound(self.rule, tied)
 
     def _sharing(self, best: Choice) -> Choice:
-        """An order changed so that its atoms read key orders that commits bring forward anyway, as far as that is cheaper."""
-        while self.upkeep is not None and self.costs.upkeep(best.order):
+        """An order changed so that its atoms read key orders that commits bring forward anyway, as far as that is cheaper.
+
+        The search has put loose variables last. Along an existing order they stand anywhere, and nothing is to be built: worth a look for a
+        rule that reads one relation, which will follow changes without any order; another's delta queries will want new ones anyway.
+        """
+        while self.upkeep is not None and (self.costs.upkeep(best.order) or (self._alone and self.costs.missing(best.order))):
             found = [
                 along(best.order, atom.variables_along(known)) for atom in self.costs.atoms for known in self.upkeep.kept(atom.relation)
             ]

@@ -177,6 +177,10 @@ class OrderCosts:
             cost += (_UNSORTED_HEAD - 1) * bindings[-1]
         return cost
 
+    def missing(self, order: Order) -> float:
+        """What it costs to build the key orders that a variable order needs."""
+        return sum(self._needed(number, order).missing for number in range(len(self.atoms)))
+
     def upkeep(self, order: Order) -> float:
         """What commits will do for the key orders that a variable order needs."""
         return sum(self._needed(number, order).upkeep for number in range(len(self.atoms)))

@@ -204,6 +204,16 @@ def test_an_order_begins_where_the_work_is_divided_unless_that_seems_much_dearer
     assert chosen(led, {**sizes, "s": (2, 2, 2)}, key_orders=known).order[0] != 0
 
 
+@pytest.mark.parametrize("others", [[], [("u", ["i"])]])
+def test_a_rule_that_only_filters_one_relation_builds_no_order_for_it(others: list[tuple[str, list[str]]]):
+    body = Body("i b a c", [("t", ["i", "b", "a", "c"]), *others], filters=[(">", "a", 400)])
+    sizes = statistics({"t": (100_000, 100_000, 50, 50_000, 300), "u": (100_000, 100_000)})
+    existing = {"t": [(0, 1, 2, 3)], "u": [(0,)]}
+    search = OrderSearch(body.rule, sizes.__getitem__, existing.__getitem__, frozenset([0, 2]), NEW_ORDER, upkeep(existing, 0))
+    (t, *_) = search.costs.atoms
+    assert (t.key_order(search.choose().order) == (0, 1, 2, 3)) == (not others)
+
+
 def upkeep(kept: Mapping[str, list[tuple[int, ...]]], moved: int) -> Upkeep:
     return Upkeep(lambda name: kept.get(name, []), lambda name: moved)
 
