@@ -23,8 +23,7 @@ Relations = Mapping[str, RelationVersion]
 _PLANS = 4096  # plans that are remembered
 _STALE = 2  # growth or shrinkage of what a plan reads after which it is made anew
 _SMALL = 64  # rows up to which sizes do not matter
-COPIED = 4_000_000
-"""Rows of a relation up to which all of them are read at once."""
+_COPIED = 4_000_000  # rows of a relation up to which all of them are read at once
 
 
 def plan_rule(
@@ -70,6 +69,19 @@ def copied_columns(rule: NormalRule, needed: Iterable[int]) -> list[int] | None:
     if len(set(variables)) < len(atom.args):
         return None
     return [variables.index(variable) for variable in needed]
+
+
+def copied_rows(rule: NormalRule, needed: Iterable[int], relations: Relations, context: Context) -> tuple[Columns, np.ndarray] | None:
+    """The values of `needed` in all rows of the one relation that a rule only reads, each row one assignment; None where they are to be
+    searched for, or too many to be read at once."""
+    if not (places := copied_columns(rule, needed)):
+        return None
+    relation = relations[rule.atoms[0].relation]
+    if not 0 < relation.count <= _COPIED:
+        return None
+    context.spend(relation.count)
+    columns = relation.columns()
+    return [columns[place] for place in places], np.ones(relation.count, np.int64)
 
 
 def chunks(
@@ -138,9 +150,7 @@ def evaluate(
     """
     if needed is None:
         needed = tuple(term.variable for term in rule.head if isinstance(term, Ref))
-    if (places := copied_columns(rule, needed)) and 0 < (rows := relations[rule.atoms[0].relation].count) <= COPIED:
-        context.spend(rows)
-        context.check_memory(8 * rows * (1 + len(rule.atoms[0].args)))
-        columns = relations[rule.atoms[0].relation].columns()
-        return [columns[place] for place in places], np.ones(rows, np.int64)
+    if (copied := copied_rows(rule, needed, relations, context)) is not None:
+        context.check_memory(8 * len(copied[1]) * (1 + len(rule.atoms[0].args)))
+        return copied
     return run_plan(plan_rule(rule, relations, context, needed=needed, count=count), relations, context)

@@ -107,7 +107,10 @@ class OrderSearch:
         The search has put loose variables last. Along an existing order they stand anywhere, and nothing is to be built: worth a look for a
         rule that reads one relation, which will follow changes without any order; another's delta queries will want new ones anyway.
         """
-        while self.upkeep is not None and (self.costs.upkeep(best.order) or (self._alone and self.costs.missing(best.order))):
+        while self.upkeep is not None:
+            needed = self.costs.needed(best.order)
+            if not needed.upkeep and not (self._alone and needed.missing):
+                return best
             found = [
                 along(best.order, atom.variables_along(known)) for atom in self.costs.atoms for known in self.upkeep.kept(atom.relation)
             ]

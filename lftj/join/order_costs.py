@@ -167,23 +167,20 @@ class OrderCosts:
     # ── whole orders ──────────────────────────────────────────────────────────────────────────────────────────────────
     def finished(self, order: Order, cost: float, bindings: tuple[float, ...]) -> float:
         """The cost with what an order brings beyond its levels: new key orders, and a head that has to be sorted."""
+        needed = self.needed(order)
+        cost += needed.missing + needed.upkeep
+        if self._leading and bindings and frozenset(order[: len(self._leading)]) != self._leading:
+            cost += (_UNSORTED_HEAD - 1) * bindings[-1]
+        return cost
+
+    def needed(self, order: Order) -> _Needed:
+        """What it costs that key orders that a variable order needs do not exist, and what commits do for all that it needs."""
         missing = upkeep = 0.0
         for number in range(len(self.atoms)):
             needed = self._needed(number, order)
             missing += needed.missing
             upkeep += needed.upkeep
-        cost += missing + upkeep
-        if self._leading and bindings and frozenset(order[: len(self._leading)]) != self._leading:
-            cost += (_UNSORTED_HEAD - 1) * bindings[-1]
-        return cost
-
-    def missing(self, order: Order) -> float:
-        """What it costs to build the key orders that a variable order needs."""
-        return sum(self._needed(number, order).missing for number in range(len(self.atoms)))
-
-    def upkeep(self, order: Order) -> float:
-        """What commits will do for the key orders that a variable order needs."""
-        return sum(self._needed(number, order).upkeep for number in range(len(self.atoms)))
+        return _Needed(missing, upkeep)
 
     def _needed(self, number: int, order: Order) -> _Needed:
         atom = self.atoms[number]

@@ -9,7 +9,7 @@ import numpy as np
 from lftj.heads.aggregate import AggregateCall, aggregate
 from lftj.heads.support import support_counts
 from lftj.join.context import Context
-from lftj.join.evaluate import COPIED, Columns, Relations, chunks, copied_columns, evaluate, plan_rule
+from lftj.join.evaluate import Columns, Relations, chunks, copied_rows, evaluate, plan_rule
 from lftj.maintain.functor_rows import functor_rows
 from lftj.program.normal_form import AggregateTerm, FunctorRule, NormalRule, Ref, RelationSchema
 from lftj.storage.delta import no_rows
@@ -37,8 +37,8 @@ def derive(schema: RelationSchema, rules: Iterable[NormalRule | FunctorRule], re
 
 def projected(rule: NormalRule, relations: Relations, context: Context) -> tuple[Columns, np.ndarray]:
     """The distinct head rows of a rule without aggregates, sorted, and how many assignments support each [LFTJ-IVM 2.2]."""
-    if (copied := _copied(rule, relations, context)) is not None:
-        return copied
+    if (copied := copied_rows(rule, head_variables(rule), relations, context)) is not None:
+        return support_counts(*copied)
     needed, picks = head_picks(rule)
     # with every variable in the head there is nothing to count: each assignment is its own row [LFTJ-IVM 2.1]
     count = len(needed) < len(rule.variables)
@@ -59,27 +59,14 @@ def projected(rule: NormalRule, relations: Relations, context: Context) -> tuple
 
 def head_picks(rule: NormalRule) -> tuple[tuple[int, ...], np.ndarray]:
     """The values that a head needs, and for each of its columns which of them it is."""
-    head = [term.variable for term in rule.head if isinstance(term, Ref)]
+    head = head_variables(rule)
     needed = tuple(dict.fromkeys(head))
     return needed, np.array([needed.index(variable) for variable in head], np.int64)
 
 
-def copied_head(rule: NormalRule) -> list[int] | None:
-    """For a rule that only copies columns of one relation, which they are; None for one that has something to join or to test."""
-    return copied_columns(rule, [term.variable for term in rule.head if isinstance(term, Ref)])
-
-
-def _copied(rule: NormalRule, relations: Relations, context: Context) -> tuple[Columns, np.ndarray] | None:
-    """The same for a rule that only copies columns of a relation: each row is one assignment, and nothing is to be joined."""
-    places = copied_head(rule)
-    if not places:
-        return None
-    relation = relations[rule.atoms[0].relation]
-    if not 0 < relation.count <= COPIED:
-        return None
-    context.spend(relation.count)
-    columns = relation.columns()
-    return support_counts([columns[place] for place in places], np.ones(relation.count, np.int64))
+def head_variables(rule: NormalRule) -> list[int]:
+    """The variables of a head's columns."""
+    return [term.variable for term in rule.head if isinstance(term, Ref)]
 
 
 def _fewer(rows: np.ndarray) -> np.ndarray:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from lftj.dictionary import Dictionary
 from lftj.errors import LftjError
+from lftj.frames.frame import Target
 from lftj.frames.out import to_values
+from lftj.frames.python_columns import code_values
 from lftj.join.context import Context
 from lftj.join.evaluate import Columns
 from lftj.program.functors import STRING_FUNCTORS
 from lftj.program.normal_form import FunctorRule
-from lftj.types import Type, floats_to_codes
 from scantree.rows import sort_rows
 
 
@@ -35,14 +34,7 @@ def functor_rows(rule: FunctorRule, domain: Columns, context: Context) -> Column
         return [column[keep] for column in domain]
     if functor.many:
         return _with_each(domain, results, context)
-    return sort_rows([*domain, _codes(rule.result, results, context.dictionary)])
-
-
-def _codes(type: Type, values: list[Any], dictionary: Dictionary) -> np.ndarray:
-    """The codes of a functor's values, which are of this type, finite and in range."""
-    if type.name == "str":
-        return dictionary.encode(values)
-    return floats_to_codes(np.array(values, np.float64)) if type.name == "float" else np.array(values, np.int64)
+    return sort_rows([*domain, code_values(results, Target(rule.functor, rule.result, context.dictionary)).codes])
 
 
 def _with_each(domain: Columns, results: Sequence[range], context: Context) -> Columns:

@@ -15,6 +15,7 @@ from lftj.program.choices import choice_errors
 from lftj.program.declarations import declare_all
 from lftj.program.elaborate import Elaborator
 from lftj.program.facts import FactReader
+from lftj.program.functors import STRING_FUNCTORS
 from lftj.program.inference import Inference
 from lftj.program.monotone import FUNCTIONS
 from lftj.program.safety import unsafe_variables
@@ -111,7 +112,10 @@ def _is_fact(rule: tree.Rule) -> bool:
 
 
 def _has_many_values(term: tree.Term) -> bool:
-    return isinstance(term, tree.Call) and (term.functor == "range" or any(map(_has_many_values, term.args)))
+    if not isinstance(term, tree.Call):
+        return False
+    known = STRING_FUNCTORS.get(term.functor)
+    return (known is not None and known.many) or any(map(_has_many_values, term.args))
 
 
 def _directive_problems(directive: tree.Directive, catalog: Catalog) -> list[LftjError]:

@@ -16,7 +16,6 @@ from lftj.syntax import tree
 from lftj.types import BOOL, FLOAT, INT, STR, Type, type_of_value
 
 _OF_CLASS = {int: INT, float: FLOAT, str: STR, bool: BOOL}
-_COMPUTED = {"strlen": INT, "substr": STR, "cat": STR, "to_string": STR, "to_number": INT, "to_float": FLOAT, "range": INT}
 
 
 class Inference:
@@ -58,8 +57,8 @@ class Inference:
         name = call.functor
         if name == "as":
             return self.guess(call.args[0])
-        if name in _COMPUTED and name in STRING_FUNCTORS:
-            return Guess(_COMPUTED[name], True)
+        if (known := STRING_FUNCTORS.get(name)) is not None and known.result is not None:
+            return Guess(known.result, True)
         guesses = [self.guess(arg) for arg in call.args]
         if name in ("neg", "min", "max"):
             found = common_type(guesses)
