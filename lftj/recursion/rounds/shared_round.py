@@ -101,7 +101,7 @@ class SharedRound:
     @property
     def worthwhile(self) -> bool:
         """Whether there is enough to do for starting threads."""
-        if self._threads is None or self._threads.workers == 1:
+        if self._threads is None or self._threads.workers == 1 or not self._variants:
             return False
         expected = sum(variant.pace * self._deltas[variant.source].count for variant in self._variants)
         return expected * _ROUND >= self._threads.patience

@@ -40,6 +40,13 @@ def test_mutual_recursion_finds_the_same_rows(threads: int, parts: int):
     assert views(MUTUAL, facts, executor=lftj.ThreadExecutor(threads, parts=parts, patience=1)) == expected(MUTUAL, facts)
 
 
+def test_without_patience_rounds_in_which_no_rule_reads_what_is_new_are_no_trouble():
+    declared = ".decl top(n: int)  .decl up(n: int)  .decl down(n: int)  up(0). "
+    text = declared + "down(n + 1) :- up(n), top(m), n < m.  up(n + 1) :- down(n), top(m), n < m."
+    facts = {"top": [(4,)]}
+    assert views(text, facts, executor=lftj.ThreadExecutor(2, parts=7, patience=0)) == expected(text, facts)
+
+
 def test_a_failure_is_that_of_one_thread():
     text = ".decl e(x: int, y: int)  .decl p(x: int, y: int)  p(x, y) :- e(x, y).  p(x, z / w) :- p(x, y), p(y, z), e(y, w)."
     facts = {"e": [(i, (i * 3) % 40) for i in range(40)]}
