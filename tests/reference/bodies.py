@@ -133,10 +133,10 @@ class BodyPlan:
                 return self._comparison(literal)
         return None
 
-    def _inner(self, body: tree.Body) -> BodyPlan | None:
-        """The plan of a nested body; None while variables that it shares with the bodies around it are unbound."""
-        shared = self.scope & mentioned(body)
-        return BodyPlan(body, self.facts, self.users, self.bound, self.scope) if shared <= self.bound else None
+    def _inner(self, body: tree.Body, own: Names = NONE) -> BodyPlan | None:
+        """The plan of a nested body; None while variables that it shares with the bodies around it are unbound. It shares none of `own`."""
+        bound, scope = self.bound - own, self.scope - own
+        return BodyPlan(body, self.facts, self.users, bound, scope) if scope & mentioned(body) <= bound else None
 
     def _negation(self, body: tree.Body) -> tuple[Step, Names] | None:
         inner = self._inner(body)
@@ -145,12 +145,14 @@ class BodyPlan:
     def _aggregate(self, name: str, aggregate: tree.Aggregate) -> tuple[Step, Names] | None:
         equations: list[tree.Comparison] = []
         flat = () if aggregate.target is None else (_flat(aggregate.target, equations, True),)
-        inner = self._inner(tree.Body((*aggregate.body.literals, *equations)))
+        own = direct(aggregate.body.literals) & mentioned(flat)  # what is aggregated has nothing to do with the same names outside
+        inner = self._inner(tree.Body((*aggregate.body.literals, *equations)), own)
         if inner is None:
             return None
 
         def step(env: Env) -> list[Env]:
-            rows = [tuple(value_of(target, found) for target in flat) for found in inner.solve(env)]
+            outer = {known: value for known, value in env.items() if known not in own}
+            rows = [tuple(value_of(target, found) for target in flat) for found in inner.solve(outer)]
             result = fold(aggregate.function, rows, self.users)
             return [] if result is None or env.get(name, result) != result else [{**env, name: result}]
 

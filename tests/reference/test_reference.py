@@ -196,6 +196,11 @@ def test_a_body_aggregate_ranges_over_its_own_assignments():
     assert derive(rule(atom("r", "s"), compare("s", "=", gather("sum", "i", atom("e", "_", "i")))), e={(1, 2), (5, 2)}) == {(4,)}
 
 
+def test_the_variables_of_what_is_aggregated_are_the_aggregates_own():
+    widest = compare("d", "=", gather("max", call("-", "y", "x"), atom("e", "x", "y")))
+    assert derive(rule(atom("r", "x", "d"), atom("n", "x"), widest), n={(1,), (2,)}, e={(1, 4), (2, 9)}) == {(1, 7), (2, 7)}
+
+
 def test_sums_of_floats_are_correctly_rounded_and_of_ints_exact():
     assert derive(rule(atom("r", of_group("sum", "a")), atom("n", "_", "a")), n={(1, 1e16), (2, 1.0), (3, -1e16)}) == {(1.0,)}
     assert derive(rule(atom("r", of_group("sum", "a")), atom("n", "a")), n={(TOP,), (-1,)}) == {(TOP - 1,)}
