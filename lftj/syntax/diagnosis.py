@@ -9,6 +9,7 @@ from lark import Token, UnexpectedCharacters, UnexpectedInput, UnexpectedToken
 from lftj.errors import ParseError
 from lftj.syntax import functors
 from lftj.syntax.recovery import DIRECTIVE, PREPROCESSOR
+from lftj.syntax.remedies import remedy
 from lftj.syntax.source import Source
 
 _TERM_STARTS = frozenset({"NAME", "INTEGER", "FLOAT", "STRING", "LPAR", "WILDCARD"})
@@ -39,21 +40,6 @@ _WORDS: dict[str, str] = {
 }
 _ORDER = ("END", "IF", "COMMA", "SEMICOLON", "RPAR", "RSQB", "RBRACE")
 _NAMED_CHARACTERS = {"\0": "a null byte", "\ufffd": "a character that is not UTF-8"}
-_INSTEAD: tuple[tuple[str, str], ...] = (
-    (r"==", "equality is written with one `=`"),
-    (r"<>", "inequality is written `!=`"),
-    (r"<-|←", "a rule is written head :- body."),
-    (r"&&?", "`and` is a comma: a(x), b(x)"),
-    (r"\|\|?", "`or` is a semicolon: a(x) ; b(x)"),
-    (r"~|¬", "`not` is an exclamation mark: !b(x)"),
-    (r"'", 'strings stand in double quotes: "text"'),
-    (r"\?-", "queries are asked in Python, with ws.query(…); name the result with a rule"),
-)
-_WORDS_INSTEAD = {
-    "and": "`and` is a comma: a(x), b(x)",
-    "or": "`or` is a semicolon: a(x) ; b(x)",
-    "not": "`not` is an exclamation mark: !b(x)",
-}
 
 
 def diagnose(problem: UnexpectedInput, source: Source) -> tuple[ParseError, int]:
@@ -119,8 +105,10 @@ def _reserved(source: Source, word: Token) -> ParseError:
 def _preprocessor(source: Source, offset: int, end: int) -> ParseError:
     word = re.match(r"#\s*\w*", source.text[offset:end])
     shown = word.group() if word else "#"
-    hint = "run the C preprocessor first (mcpp -P or cpp -P) and give its output; comments start with //"
     span = source.span(offset, offset + len(shown))
+    if shown[1:] in functors.BODY_AGGREGATES:
+        return ParseError(f"unexpected `{shown}`", span=span, hint="aggregates have no `#`: n = count : { … } in a body, count() in a head")
+    hint = "run the C preprocessor first (mcpp -P or cpp -P) and give its output; comments start with //"
     return ParseError(f"preprocessor lines (`{shown}`) are not supported", code="E101", span=span, hint=hint)
 
 
@@ -151,7 +139,7 @@ def _unexpected(problem: UnexpectedInput, source: Source, offset: int) -> ParseE
     expected = _expected(problem)
     message = f"expected {expected}, found {found}" if expected else f"unexpected {found}"
     span = source.span(offset, max(end, offset))
-    return ParseError(message, span=span, hint=_hint(source.text, offset, _previous(problem), expected))
+    return ParseError(message, span=span, hint=remedy(source.text, offset, expected, _previous(problem)))
 
 
 def _found(piece: str) -> str:
@@ -195,22 +183,3 @@ def _expected(problem: UnexpectedInput) -> str:
 
 def _is_name(token: Token | None) -> bool:
     return token is not None and token.type == "NAME"
-
-
-def _hint(text: str, offset: int, previous: Token | None, expected: str) -> str | None:
-    """What to write instead, where the mistake is a known one."""
-    word = re.compile(r"\w+").match(text, offset)
-    for found in (str(previous), word.group() if word else ""):
-        if found in _WORDS_INSTEAD:
-            return _WORDS_INSTEAD[found]
-    before = max(0, offset - 1)
-    for start in (before, offset):
-        for pattern, hint in _INSTEAD:
-            found = re.compile(pattern).match(text, start)
-            if found is not None and found.end() > offset:
-                return hint
-    if re.compile("[<>=!]").match(text, offset) and expected.startswith("`.`"):
-        return "comparisons cannot be chained: write 1 < x, x < 5"
-    if previous is not None and "\n" in text[previous.end_pos or 0 : offset]:
-        return "the clause before may lack its final dot"
-    return None

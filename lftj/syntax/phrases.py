@@ -116,7 +116,7 @@ class Phrases:
             return self.predicate(phrase)
         if is_truth(phrase):
             return (tree.Truth(bool(phrase.value), span=phrase.span),)
-        hint = "a condition is an atom `r(x)`, a comparison `x < y` or `!` before one"
+        hint = "a condition is an atom, `r(x)` or `r()`, a comparison `x < y` or `!` before one"
         self.problem("a term where a condition is expected", phrase, hint)
         return ()
 

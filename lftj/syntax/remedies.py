@@ -1,0 +1,86 @@
+"""What to write instead of what other languages write, and of common slips."""
+
+from __future__ import annotations
+
+import re
+
+from lark import Token
+
+_RULE = "a rule is written head :- body."
+_NOT_EQUAL = "inequality is written `!=`"
+_AS_IT_IS = "a condition stands as it is, and a new variable needs no word: z = x + 1, z > y"
+_INSTEAD: tuple[tuple[str, str], ...] = (
+    (r"==", "equality is written with one `=`"),
+    (r"<>|=?\\=", _NOT_EQUAL),
+    (r"=<", "less or equal is written `<=`"),
+    (r"<-|←|:=|->", _RULE),
+    (r"&&?", "`and` is a comma: a(x), b(x)"),
+    (r"\|\|?", "`or` is a semicolon: a(x) ; b(x)"),
+    (r"~|¬", "`not` is an exclamation mark: !b(x)"),
+    (r"'", 'strings stand in double quotes: "text"'),
+    (r"\?-", "queries are asked in Python, with ws.query(…); name the result with a rule"),
+    (r"\+\+", "strings are put together with `+`, or with cat(a, b, …)"),
+    (r"\*\*", "powers are written with `^`"),
+    (r"<<|>>", "bits are shifted with bshl, bshr and bshru: x bshl 2"),
+    (r"\.\.(?=\s*\w)", "numbers in a row are x = range(from, to) in the body of a rule; `to` is not among them"),
+    (r"\.\w+\s*=(?!=)", "arguments go by place, not by name: write `_` for those that may be anything"),
+    (r"%", "comments start with //"),
+)
+_WORDS_INSTEAD = {
+    "and": "`and` is a comma: a(x), b(x)",
+    "or": "`or` is a semicolon: a(x) ; b(x)",
+    "not": "`not` is an exclamation mark: !b(x)",
+    "is": "a variable is given its value with `=`: y = x + 1",
+    "var": _AS_IT_IS,
+    "let": _AS_IT_IS,
+    "if": _AS_IT_IS,
+    "where": _AS_IT_IS,
+    "in": "each value is told by itself, (x = 1 ; x = 2), or all by x = range(1, 3)",
+    "avg": "the mean is written mean x : { … }",
+    "average": "the mean is written mean x : { … }",
+}
+
+
+def remedy(text: str, offset: int, expected: str, previous: Token | None) -> str | None:
+    """What to write instead of what stands at `offset`, behind the token `previous`, where the mistake is a known one."""
+    word = re.compile(r"\w+").match(text, offset)
+    for found in (str(previous), word.group() if word else ""):
+        if found in _WORDS_INSTEAD:
+            return _WORDS_INSTEAD[found]
+    for start in (max(0, offset - 1), offset):
+        for pattern, hint in _INSTEAD:
+            match = re.compile(pattern).match(text, start)
+            if match is not None and match.end() > offset:
+                return hint
+    if re.compile("[<>=]|!=").match(text, offset) and expected.startswith("`.`"):
+        return "comparisons cannot be chained: write 1 < x, x < 5"
+    return _lacking(text, offset, expected, previous) or _of_lines(text, offset, 0 if previous is None else previous.end_pos or 0)
+
+
+def _lacking(text: str, offset: int, expected: str, previous: Token | None) -> str | None:
+    """For a clause that lacks a part."""
+    found = ":-" if text.startswith(":-", offset) else text[offset : offset + 1]
+    kind = "" if previous is None else previous.type
+    bare = (kind == "NAME" and "`(`" in expected) or (expected == "a clause" and _is_first_word(text, previous))
+    if bare and found in (":-", ".", ",", ";", "}"):
+        return "an atom has parentheses, also where it has no arguments: r()"
+    if found == ":-" and expected == "a clause":
+        return "a rule has a head before `:-`; what must not be is told by the rows of a relation of its own"
+    if expected.startswith("a condition") and found == ".":
+        return "a fact has no `:-`: p(1)." if kind == "IF" else "no comma or semicolon stands before the dot"
+    if found == ";" and expected.startswith("`,` or `)`"):
+        return "each of several values takes a fact or a rule of its own"
+    return "a clause ends with a dot" if not found and expected.startswith("`.`") else None
+
+
+def _is_first_word(text: str, token: Token | None) -> bool:
+    """Whether a word stands at the beginning of its line, where after a declaration it is read as one of its qualifiers."""
+    start = 0 if token is None else token.start_pos or 0
+    return token is not None and token.isidentifier() and not text[text.rfind("\n", 0, start) + 1 : start].strip()
+
+
+def _of_lines(text: str, offset: int, end: int) -> str | None:
+    """Where a line is a comment in another language, or ends without a dot; `end`: where the token before ends."""
+    if text.startswith("--", text.rfind("\n", 0, end) + 1):
+        return "comments start with //"
+    return "the clause before may lack its final dot" if end and "\n" in text[end:offset] else None
