@@ -15,9 +15,11 @@ from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RelationSche
 from lftj.recursion.best.attaining import offering
 from lftj.recursion.best.monotone import MonotoneFixpoint
 from lftj.recursion.update.effort import ITERATION, change_of, charge
-from lftj.recursion.update.rule_queries import LOST
 from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import RelationVersion
+
+_OPEN = "#open"
+"""Behind a relation's name: its groups without a value."""
 
 
 @dataclass(frozen=True)
@@ -62,11 +64,11 @@ class Improvement(MonotoneFixpoint):
         """What a rule offers to the groups of rows that are gone."""
         schema, value = self.schemas[rule.relation], self._lattices[rule.relation].column
         group = [column for column in range(schema.arity) if column != value]
-        lost = RelationSchema(schema.name + LOST, tuple(schema.columns[column] for column in group))
+        open_ = RelationSchema(schema.name + _OPEN, tuple(schema.columns[column] for column in group))
         groups = [gone[column] for column in group] or [gone[value][:1] * 0]
         head = tuple(term for column, term in enumerate(rule.head) if column != value and isinstance(term, Ref))
-        sought = PositiveAtom(lost.name, head)
-        self.offer_driven(replace(rule, atoms=(sought, *rule.atoms)), lost.name, LooseRows(lost, self.context.arena, groups))
+        sought = PositiveAtom(open_.name, head)
+        self.offer_driven(replace(rule, atoms=(sought, *rule.atoms)), open_.name, LooseRows(open_, self.context.arena, groups))
 
     def _next_round(self) -> None:
         super()._next_round()

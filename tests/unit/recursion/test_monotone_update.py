@@ -10,6 +10,9 @@ from typing import Any
 import pytest
 
 import lftj
+from lftj.join import statistics
+from lftj.storage.loose_rows import LooseRows
+from lftj.storage.relation import RelationVersion
 from tests.unit.recursion.stratum import check, rows_of, states
 from tests.unit.recursion.test_monotone import CASES, DECLARATIONS, LABELS, OTHERS, SHORTEST, Edges, shortest
 from tests.unit.workspace.reading import everything
@@ -253,3 +256,36 @@ def test_without_states_deletions_begin_anew():
         assert change(ws, deleted=[(1, 2, 3)]) == "bootstrap"
         assert change(ws, deleted=[(2, 3, 1)]) == "bootstrap"
         assert (set(ws["dist"].fetchall()), states(ws)) == ({(0, 0), (1, 2)}, [])
+
+
+LEVELS = """
+.decl east(x: int, toll: int)  .decl north(y: int, toll: int)  .decl toll(x: int, y: int, sum: int)
+toll(0, 0, min(0)) :- east(_, _), north(_, _).
+toll(x + 1, y, min(s + t)) :- toll(x, y, s), east(x + 1, t).
+toll(x, y + 1, min(s + t)) :- toll(x, y, s), north(y + 1, t).
+toll(x + 1, y + 1, min(s)) :- toll(x, y, s), east(v, t), north(w, t), v = x + 1, w = y + 1.
+"""
+
+
+def test_what_is_sampled_under_one_name_always_has_the_same_columns(monkeypatch: pytest.MonkeyPatch):
+    arities: dict[str, set[int]] = {}
+    sampled = statistics.estimate
+
+    def noted(relation: RelationVersion) -> statistics.RelationStatistics:
+        name = relation.schema.name + "#loose" * isinstance(relation, LooseRows)
+        arities.setdefault(name, set()).add(relation.schema.arity)
+        return sampled(relation)
+
+    monkeypatch.setattr(statistics, "estimate", noted)
+    draw = random.Random(8)
+    ws = lftj.connect(elastic=math.inf)
+    ws.add_rules(LEVELS)
+    streets = [(name, (place, draw.randrange(1, 4))) for name in ("east", "north") for place in range(1, 9)]
+    for name, row in streets:
+        ws.load(name, [row])
+    for name, row in draw.choices(streets, k=30):
+        change(ws, deleted=[row], relation=name)
+        check(ws)
+        change(ws, inserted=[row], relation=name)
+    assert "toll#lost#loose" in arities
+    assert {name: found for name, found in arities.items() if len(found) > 1} == {}
