@@ -47,7 +47,9 @@ def carry_rows(source: Iterable[object], width: int) -> RowsCarrier:
         raise _not_a_row(i, rows[i], width)
     if set(map(len, rows)) != {width}:
         i = next(i for i, row in enumerate(rows) if len(row) != width)
-        raise ArityError(f"row {i} has {len(rows[i])} values, the relation has {width} columns: {_shown(rows[i])}")
+        found, columns = (f"{n} {word}{'s' * (n != 1)}" for n, word in ((len(rows[i]), "value"), (width, "column")))
+        hint = "give each row one value for each column; rows of named values may be dicts or a frame"
+        raise ArityError(f"row {i} has {found}, the relation has {columns}: {_shown(rows[i])}", hint=hint)
     return RowsCarrier(None, [[row[i] for row in rows] for i in range(width)], len(rows))
 
 

@@ -18,7 +18,7 @@ _INSTEAD: tuple[tuple[str, str], ...] = (
     (r"\|\|?", "`or` is a semicolon: a(x) ; b(x)"),
     (r"~|¬", "`not` is an exclamation mark: !b(x)"),
     (r"'", 'strings stand in double quotes: "text"'),
-    (r"\?-", "queries are asked in Python, with ws.query(…); name the result with a rule"),
+    (r"\?-", "queries are asked in Python, with ws.query(…) and without `?-`; a rule gives the result a name"),
     (r"\+\+", "strings are put together with `+`, or with cat(a, b, …)"),
     (r"\*\*", "powers are written with `^`"),
     (r"<<|>>", "bits are shifted with bshl, bshr and bshru: x bshl 2"),

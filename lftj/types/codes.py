@@ -168,6 +168,8 @@ def _remedy(type: Type, value: object) -> str | None:
         return "convert it with str(…)"
     if type.name == "int" and isinstance(value, (bool, float)):
         return f"convert it with int(…), or declare the column {'bool' if isinstance(value, bool) else 'float'}"
+    if type.name in ("int", "float") and isinstance(value, str):
+        return f"convert it with {type.name}(…), or declare the column str"
     if type.name == "date" and isinstance(value, datetime.datetime):
         return "take value.date(), or declare the column timestamp"
     if type.name == "timestamp" and isinstance(value, datetime.date):

@@ -85,7 +85,11 @@ def test_columns_go_by_name_not_by_place() -> None:
 
 # ── rows ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
 ROWS = [
-    ([(1, 2), (1, 2, 3)], "error[E120]: row 1 has 3 values, the relation has 2 columns: (1, 2, 3)"),
+    (
+        [(1, 2), (1, 2, 3)],
+        "error[E120]: row 1 has 3 values, the relation has 2 columns: (1, 2, 3)\n"
+        "  help: give each row one value for each column; rows of named values may be dicts or a frame",
+    ),
     (
         (1, 2),
         "error[E230]: row 0 is not a row: found 1 (int), expected a tuple or a dict\n"
@@ -110,7 +114,10 @@ ROWS = [
         "error[E231]: int holds no rows\n"
         "  help: pass rows as a list of tuples, a pandas, Polars, Arrow or Spark table, or the path of a file",
     ),
-    ([(1, 2), (1, "2")], "error[E210]: row 1, column \"dst\": expected int, found '2' (str)"),
+    (
+        [(1, 2), (1, "2")],
+        "error[E210]: row 1, column \"dst\": expected int, found '2' (str)\n  help: convert it with int(…), or declare the column str",
+    ),
     (
         [(1, 2), (1, 2**63)],
         'error[E220]: row 1, column "dst": 9223372036854775808 is outside the range of int, -9223372036854775808 … 9223372036854775807',
