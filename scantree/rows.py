@@ -37,11 +37,6 @@ def _order_state(columns: Columns) -> int:
     return int(state_of(as_matrix(columns, len(columns)), len(columns))) if columns else DISTINCT
 
 
-def is_sorted_distinct(columns: Columns) -> bool:
-    """True when rows ascend strictly. O(n), less when an early pair does not."""
-    return _order_state(columns) == DISTINCT
-
-
 def is_sorted(columns: Columns) -> bool:
     """True when no row is less than the one before it. O(n), less when an early one is."""
     return _order_state(columns) != 0
@@ -88,15 +83,15 @@ def _sorted_matrix(data: np.ndarray, width: int, *, unique: bool = False) -> tup
     return (ordered if count == rows else ordered[:, :count]), 0
 
 
-def sort_rows(columns: Columns, *, unique: bool = True) -> list[np.ndarray]:
-    """The rows in ascending order, each once unless `unique` is False.
+def sort_rows(columns: Columns) -> list[np.ndarray]:
+    """The distinct rows in ascending order.
 
     O(n) when already sorted; O(n log n) otherwise, and fastest when the columns' ranges take at most 63 bits together.
     """
     if not columns or len(columns[0]) < 2:
         return list(columns)
     given = as_matrix(columns, len(columns))
-    ordered, _ = _sorted_matrix(given, len(columns), unique=unique)
+    ordered, _ = _sorted_matrix(given, len(columns), unique=True)
     if ordered is not given:
         return Lines(ordered)
     return list(columns) if given.size > _LARGE else Lines(given, columns)

@@ -185,10 +185,6 @@ class Tree:
         read_evenly(self.arena.memory, self.root, self.height, self.count, behind, out)
         return list(out)
 
-    def count_range(self, low: Sequence[int] | None = None, high: Sequence[int] | None = None) -> int:
-        """Number of rows with low <= key < high. O(log n)."""
-        return self.positions(low, high)[2]
-
     def seek_lub(self, key: Sequence[int]) -> tuple[int, ...] | None:
         """The first row (key and values) whose key is >= `key`, or None. O(log n)."""
         position = self._position(key, 0)

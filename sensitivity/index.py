@@ -141,12 +141,6 @@ class SensitivityIndex:
         probes, *gamma = sort_rows([probes, *gamma])
         return probes, gamma
 
-    def covers(self, alpha: Columns, values: Words) -> np.ndarray:
-        """For each (α, value) whether any context depends on it."""
-        covered = np.zeros(len(values), np.bool_)
-        covered[self.hits(alpha, values)[0]] = True
-        return covered
-
     @property
     def settled(self) -> int:
         """Intervals after the last merge of all."""

@@ -9,7 +9,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-OK, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+OK, FAILED, USAGE = 0, 1, 2
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

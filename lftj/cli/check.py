@@ -27,8 +27,8 @@ def report(text: str, name: str | None = None) -> str:
     from lftj.engine import Engine
     from lftj.explain.plan import plan_report
     from lftj.handles import RuleHandle
+    from lftj.program.listing import describe_strata
     from lftj.program.program import Program
-    from lftj.program.strata import describe_strata
     from lftj.storage.relation import RelationVersion
     from lftj.syntax.parser import parse
 

@@ -13,7 +13,6 @@ from rich.table import Table
 from lftj.demo import feed, picture, rehearsal
 from lftj.demo.desk import VIEWS, Commit, Desk, Row
 
-MAX_DAYS = (feed.LAST_DAY - feed.FIRST_DAY).days + 1
 DEFAULT_DAYS = 14
 
 

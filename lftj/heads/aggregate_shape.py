@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from lftj.dictionary import Dictionary
-from lftj.heads.aggregate import AggregateCall
 from lftj.heads.user import UserAggregate
 from lftj.heads.values import group_name
 from lftj.program.normal_form import AggregateTerm, NormalRule, Ref, Value
@@ -27,10 +26,6 @@ class CallShape:
     types: tuple[Type, ...]
     result: Type
     separator: str | None = None
-
-    def over(self, columns: Sequence[np.ndarray]) -> AggregateCall:
-        """The call on these columns, for `aggregate`."""
-        return AggregateCall(self.function, [columns[arg] for arg in self.args], list(self.types), self.result)
 
 
 @dataclass(frozen=True, slots=True)

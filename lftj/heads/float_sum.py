@@ -9,7 +9,7 @@ Limits. A total beyond the greatest double is a `ValueRangeError` where `math.fs
 leaves the range on its way and comes back is fine. Infinities of one sign give that infinity, of both signs a `ValueRangeError`
 (`math.fsum` raises ValueError). NaN never reaches a column.
 
-A state takes 288 bytes, `compact` usually 32 to 48.
+A state takes 288 bytes; `float_totals` keeps the words of it that are not 0.
 """
 
 from __future__ import annotations
@@ -21,15 +21,9 @@ import numpy as np
 
 from lftj.errors import ValueRangeError
 from lftj.heads.float_sum_kernels import (
-    EXACT,
     OVERFLOW,
-    STATE_WORDS,
-    WORDS,
     advance_states,
     divide_floats,
-    merge_states,
-    round_states,
-    runs_to_states,
     sum_runs,
 )
 
@@ -43,9 +37,9 @@ def _units(value: float) -> int:
 
 
 class ExactSum:
-    """The exact sum of a bag of doubles, that can also take values out again and be merged with another.
+    """The exact sum of a bag of doubles, whose `parts` add up with those of others.
 
-    `value()` is correctly rounded. About a microsecond an operation; whole columns go through `grouped_sums` and `grouped_states`.
+    `value()` is correctly rounded. About a microsecond an operation; whole columns go through `grouped_sums` and `advanced`.
     """
 
     __slots__ = ("_negative_infinities", "_positive_infinities", "_units")
@@ -56,11 +50,6 @@ class ExactSum:
         self._negative_infinities = 0
         for value in values:
             self.add(value)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, ExactSum) and self.parts == other.parts
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return f"ExactSum({self._units} · 2⁻¹⁰⁷⁴, +∞ × {self._positive_infinities}, −∞ × {self._negative_infinities})"
@@ -88,16 +77,6 @@ class ExactSum:
         else:
             self._units += _units(value) * times
 
-    def subtract(self, value: float, times: int = 1) -> None:
-        """Undo `add(value, times)`."""
-        self.add(value, -times)
-
-    def merge(self, other: ExactSum) -> None:
-        """Add all that `other` holds."""
-        self._units += other._units
-        self._positive_infinities += other._positive_infinities
-        self._negative_infinities += other._negative_infinities
-
     def value(self) -> float:
         """The double nearest to the sum, ties to even. ValueRangeError when there is none (see the module)."""
         if self._positive_infinities and self._negative_infinities:
@@ -108,41 +87,6 @@ class ExactSum:
             return self._units / (1 << _UNIT)  # int / int rounds correctly, at any size
         except OverflowError:
             raise ValueRangeError(status_message(OVERFLOW)) from None
-
-    @property
-    def state(self) -> np.ndarray:
-        """int64[STATE_WORDS]: equal sums have equal states. The layout is the kernels'."""
-        words = np.frombuffer(self._units.to_bytes(8 * WORDS, "little", signed=True), dtype="<i8")
-        return np.append(words, [self._positive_infinities, self._negative_infinities]).astype(np.int64)
-
-    @classmethod
-    def of_state(cls, state: np.ndarray) -> ExactSum:
-        """The sum with this state."""
-        units = int.from_bytes(state[:WORDS].astype("<i8").tobytes(), "little", signed=True)
-        return cls.of_parts(units, int(state[WORDS]), int(state[WORDS + 1]))
-
-
-# ── short form ────────────────────────────────────────────────────────────────────────────────────────────────────────
-def compact(state: np.ndarray) -> np.ndarray:
-    """A state without its idle words: the number of zero words left out at the low end, both infinities, and the words that are not
-    implied by the sign. Length varies: 4 to 6 for sums of everyday size."""
-    words = state[:WORDS]
-    used = np.flatnonzero(words)
-    low = int(used[0]) if len(used) else 0
-    high = WORDS
-    while high > low + 1 and words[high - 1] == words[high - 2] >> 63:
-        high -= 1
-    return np.concatenate([[low, state[WORDS], state[WORDS + 1]], words[low:high]]).astype(np.int64)
-
-
-def expand(short: np.ndarray) -> np.ndarray:
-    """The state that `compact` made this of."""
-    state = np.zeros(STATE_WORDS, dtype=np.int64)
-    low, words = int(short[0]), short[3:]
-    state[low : low + len(words)] = words
-    state[low + len(words) : WORDS] = words[-1] >> 63
-    state[WORDS:] = short[1:3]
-    return state
 
 
 # ── whole columns ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -179,32 +123,14 @@ def float_means(sums: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     return means
 
 
-def grouped_states(codes: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """The exact state of each run, one row of STATE_WORDS each. Negative counts subtract, so a delta is a state like any other."""
-    states = np.empty((len(starts), STATE_WORDS), dtype=np.int64)
-    runs_to_states(codes, counts, starts, states)
-    return states
-
-
-def merged(states: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Row by row the sum of two arrays of states: how a delta is applied, and how partitions are put together."""
-    result = states.copy()
-    merge_states(result, others)
-    return result
-
-
 def advanced(states: np.ndarray, codes: np.ndarray, counts: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """States after the runs of a change (as of `grouped_states`), codes of their correctly rounded values, and a status for each."""
+    """States after the runs of a change, codes of their correctly rounded values, and a status for each.
+
+    `states`: one row of STATE_WORDS per run, as the kernels lay them out; it stays as it is. Runs and statuses as in `grouped_sums`;
+    negative counts subtract.
+    """
     result = states.copy()
     sums = np.empty(len(states), dtype=np.int64)
     status = np.empty(len(states), dtype=np.int64)
     advance_states(result, codes, counts, starts, sums, status)
     return result, sums, status
-
-
-def rounded(states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Codes of the correctly rounded values of states, and a status for each."""
-    sums = np.empty(len(states), dtype=np.int64)
-    status = np.full(len(states), EXACT, dtype=np.int64)
-    round_states(states, sums, status)
-    return sums, status

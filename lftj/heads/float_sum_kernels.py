@@ -201,42 +201,10 @@ def _add_state(state: np.ndarray, limbs: np.ndarray, infinite: np.ndarray) -> No
 
 
 @compiled
-def runs_to_states(codes: np.ndarray, counts: np.ndarray, starts: np.ndarray, states: np.ndarray) -> None:
-    """As `sum_runs`, but writes the exact state of each run to a row of `states`."""
-    limbs = np.zeros(LIMBS, dtype=np.int64)
-    infinite = np.zeros(2, dtype=np.int64)
-    for run in range(starts.shape[0]):
-        end = starts[run + 1] if run + 1 < starts.shape[0] else codes.shape[0]
-        _accumulate(codes, counts, starts[run], end, limbs, infinite)
-        _store_state(limbs, infinite, states[run])
-
-
-@compiled
-def merge_states(states: np.ndarray, others: np.ndarray) -> None:
-    """Add to each row of `states` the same row of `others`."""
-    limbs = np.zeros(LIMBS, dtype=np.int64)
-    infinite = np.zeros(2, dtype=np.int64)
-    for row in range(states.shape[0]):
-        _add_state(states[row], limbs, infinite)
-        _add_state(others[row], limbs, infinite)
-        _store_state(limbs, infinite, states[row])
-
-
-@compiled
-def round_states(states: np.ndarray, sums: np.ndarray, status: np.ndarray) -> None:
-    """For each state, the code of its correctly rounded value and how it went."""
-    limbs = np.zeros(LIMBS, dtype=np.int64)
-    infinite = np.zeros(2, dtype=np.int64)
-    for row in range(states.shape[0]):
-        _add_state(states[row], limbs, infinite)
-        sums[row], status[row] = _publish(limbs, 0, 2 * WORDS, infinite)
-
-
-@compiled
 def advance_states(
     states: np.ndarray, codes: np.ndarray, counts: np.ndarray, starts: np.ndarray, sums: np.ndarray, status: np.ndarray
 ) -> None:
-    """Add to each state, in place, a run of rows, and round it: `merge_states`, `runs_to_states` and `round_states` in one."""
+    """Add to each state, in place, a run of rows, and round it: its code, and how it went."""
     limbs = np.zeros(LIMBS, dtype=np.int64)
     infinite = np.zeros(2, dtype=np.int64)
     for run in range(starts.shape[0]):

@@ -38,10 +38,3 @@ def too_many() -> ValueRangeError:
     """The error of a support count that leaves int64."""
     hint = "the rule multiplies unrelated atoms: join them, or project each first"
     return ValueRangeError("a head row is derived in 2⁶³ ways or more", hint=hint)
-
-
-def crossings(before: np.ndarray, change: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The new support counts and the positions of rows that appear and that vanish. O(n)."""
-    after = before + change
-    assert after.size == 0 or after.min() >= 0, "more assignments were erased than had been inserted"
-    return after, np.flatnonzero((before == 0) & (after > 0)), np.flatnonzero((before > 0) & (after == 0))

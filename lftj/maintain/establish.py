@@ -91,21 +91,22 @@ def evaluate_rule(
     return (rows, counts), state, work
 
 
-def all_rows(state: RuleState, relation: RelationVersion, strategy: str) -> tuple[Signed, RuleWork]:
-    """The rows of the only rule of a relation, as they stand there."""
-    work = RuleWork(state.rule.relation, rule_name(state.rule), strategy, head_changes=relation.count)
+def removed_rows(state: RuleState, relation: RelationVersion) -> tuple[Signed, RuleWork]:
+    """The rows of a rule that goes, the only one of its relation, as they stand there."""
+    work = RuleWork(state.rule.relation, rule_name(state.rule), "removed", head_changes=relation.count)
     return (relation.columns(), np.ones(relation.count, np.int64)), work
 
 
-def evaluate_again(state: RuleState, relations: Relations, context: Context, strategy: str) -> tuple[Signed, RuleWork]:
-    """A rule's head rows over other relations, counted as its state counts them: all proofs, or those a search for the first one finds."""
+def evaluate_removed(state: RuleState, relations: Relations, context: Context) -> tuple[Signed, RuleWork]:
+    """The head rows of a rule that goes, over the old relations, counted as its state counts them: all proofs, or those that a search
+    for the first one finds."""
     started, before = time.perf_counter(), context.work
     if state.trace is None or state.body is None:
         rows, counts, _ = _evaluate(state.rule, state.body, relations, context, traced=False)
     else:
         columns, counts = collected(state.trace.body.plan, relations, context)
         rows, counts = support_counts(state.body.head_rows(columns, len(counts)), counts)
-    work = RuleWork(state.rule.relation, rule_name(state.rule), strategy, steps=context.work - before, head_changes=len(counts))
+    work = RuleWork(state.rule.relation, rule_name(state.rule), "removed", steps=context.work - before, head_changes=len(counts))
     work.seconds = time.perf_counter() - started
     return (rows, counts), work
 

@@ -17,7 +17,7 @@ from lftj.heads.support_state import SupportState
 from lftj.join.context import Context
 from lftj.maintain.body_change import assignments_changed
 from lftj.maintain.commit_heads import CommitHeads
-from lftj.maintain.establish import Signed, all_rows, evaluate_again, evaluate_rule, joined, rule_name
+from lftj.maintain.establish import Signed, evaluate_removed, evaluate_rule, joined, removed_rows, rule_name
 from lftj.maintain.functor_rows import functor_rows
 from lftj.maintain.rule_state import RelationState, RuleState
 from lftj.maintain.rule_work import RuleWork
@@ -101,9 +101,9 @@ def update(
 def _removed(schema: RelationSchema, rule: RuleState, versions: Versions, context: Context) -> tuple[Signed, RuleWork]:
     """What a rule that is gone derived, as a loss."""
     if rule.head is not None:  # a relation with an aggregate has no other rule: all rows were its own
-        (rows, counts), work = all_rows(rule, versions.old[schema.name], "removed")
+        (rows, counts), work = removed_rows(rule, versions.old[schema.name])
     else:
-        (rows, counts), work = evaluate_again(rule, versions.old, context, "removed")
+        (rows, counts), work = evaluate_removed(rule, versions.old, context)
     return (rows, -counts), work
 
 

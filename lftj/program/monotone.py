@@ -80,7 +80,6 @@ class _Uses:
         self.assigned = {each.variable: each.expression for each in rule.assignments}
         self.bound: dict[int, int] = {}  # how often atoms have a variable
         self.directions: dict[int, int] = {}
-        self.origins: dict[int, int] = {}  # the variable of an atom that a moving one goes back to
         self.sources: dict[int, str] = {}
         for atom in rule.atoms:
             for column, term in enumerate(atom.args):

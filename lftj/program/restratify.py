@@ -21,7 +21,7 @@ AnyRule = NormalRule | FunctorRule
 def restratify(
     before: Stratification, rules: Sequence[AnyRule], removed: Collection[AnyRule] = (), choosing: Collection[str] = ()
 ) -> Stratification:
-    """Strata with more rules, or without the `removed` ones. Raises as `stratify` does.
+    """Strata with more rules, or without the `removed` ones. Raises as `strata_of` does.
 
     `choosing`: those relations, among the new ones and those whose rules change, that have a stratum without rules too. Strata that come
     out as they were stay the same objects.

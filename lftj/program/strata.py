@@ -15,27 +15,17 @@ from lftj.errors import LftjError, ProgramErrors
 from lftj.program.components import components
 from lftj.program.cycles import CycleError, Edge, cycle_errors, misuse_error
 from lftj.program.hidden import of_aggregate
-from lftj.program.listing import describe_strata
 from lftj.program.monotone import lattices, misuses
-from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, StratifiedProgram, Stratum
-from lftj.program.stratification import Stratification
-
-__all__ = ["describe_strata", "strata_of", "stratify"]
+from lftj.program.normal_form import FunctorRule, NormalRule, Stratum
 
 AnyRule = NormalRule | FunctorRule
 
 
-def stratify(relations: Mapping[str, RelationSchema], rules: Sequence[AnyRule]) -> StratifiedProgram:
-    """The strata of all relations that have rules or choose. Raises ProgramErrors of StratificationErrors, one for each rule at fault.
-
-    The order depends on the rules and their order only. A relation without rules gets no stratum, unless it chooses among rows it is given.
-    """
-    choosing = [name for name, schema in relations.items() if schema.choice]
-    return StratifiedProgram(dict(relations), Stratification.of(strata_of(rules, choosing)))
-
-
 def strata_of(rules: Sequence[AnyRule], choosing: Iterable[str] = ()) -> tuple[Stratum, ...]:
-    """The strata of these rules, and of relations that have one in any case; other relations without any of them count as given."""
+    """The strata of these rules, and of relations that have one in any case; other relations without any of them count as given.
+
+    The order depends on the rules and their order only. Raises ProgramErrors of StratificationErrors, one for each rule at fault.
+    """
     rules_of: dict[str, list[AnyRule]] = {name: [] for name in choosing}
     for rule in rules:
         rules_of.setdefault(rule.relation, []).append(rule)

@@ -35,7 +35,6 @@ from lftj.storage.database import base_name
 from lftj.storage.delta import Delta
 
 _MANY = 1000  # rows below which nothing is tried at once
-_USUAL = 0.01  # share of the rows that changes to make ready for are taken to move
 _FEW_STEPS = 8  # kernel steps for a given row of a stratum up to which proofs are counted from the beginning
 
 
@@ -197,7 +196,7 @@ def _counted(
     except OverflowError:
         return _rows_alone(kept.schemas, rules, versions, context, UNCOUNTABLE, strategy)
     if ready:
-        make_ready(state, rules, versions, context, _USUAL)
+        make_ready(state, rules, versions, context)
     state = replace(state, spent=kept.spent, changes=kept.changes, failures=kept.failures)
     rows = {name: relation.rows() for name, relation in state.relations.items()}
     return Followed(_net(rows, versions), state, strategy)

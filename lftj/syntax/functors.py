@@ -96,8 +96,6 @@ RESERVED_VARIABLES = BODY_AGGREGATES | frozenset(WORD_FUNCTORS) | {"true", "fals
 RESERVED_RELATIONS = frozenset(WORD_FUNCTORS) | PREDICATES | {"true", "false", "nil", "choice", "_"}
 """Names that no relation may have, for the same reason."""
 
-COMPARISONS = frozenset({"=", "!=", "<", "<=", ">", ">="})
-
 QUALIFIERS = frozenset({"inline", "no_inline", "magic", "no_magic", "brie", "btree", "btree_delete"})
 DIRECTIVE_QUALIFIERS = frozenset({"input", "output", "printsize"})
 

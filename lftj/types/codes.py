@@ -104,7 +104,7 @@ def _encode(type: Type, value: object) -> int:
     if value is None:
         raise NullValueError("NULL is not a value", hint='leave the row out, or load with nulls="drop"')
     if type.name == "int" and isinstance(value, int) and not isinstance(value, bool):
-        return _in_range(type, value, INT64_MIN, INT64_MAX)
+        return _in_range(type, value)
     if type.name == "bool" and isinstance(value, bool):
         return int(value)
     if type.name == "float" and isinstance(value, (float, int)) and not isinstance(value, bool):
@@ -119,9 +119,9 @@ def _encode(type: Type, value: object) -> int:
 
 
 # ── parts of _encode ──────────────────────────────────────────────────────────────────────────────────────────────────
-def _in_range(type: Type, code: int, low: int, high: int) -> int:
-    if not low <= code <= high:
-        raise ValueRangeError(f"{code} is outside the range of {type}, {low} … {high}")
+def _in_range(type: Type, code: int) -> int:
+    if not INT64_MIN <= code <= INT64_MAX:
+        raise ValueRangeError(f"{code} is outside the range of {type}, {INT64_MIN} … {INT64_MAX}")
     return code
 
 

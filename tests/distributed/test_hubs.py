@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 import lftj
 from lftj.distributed import census
-from lftj.program.listing import list_rule
 from tests.distributed.inline import InlineExecutor
 from tests.distributed.test_histories import between, pair_over
 from tests.strategies.histories import History, histories
+from tests.unit.program.listing import list_rule
 
 RULES = """
 .decl triangles(x: number, n: number)

@@ -12,12 +12,15 @@ from lftj.recursion.update.rule_queries import LOST, MOVED
 from lftj.recursion.update.stratum_state import StratumState
 from lftj.storage.loose_rows import LooseRows
 
+_USUAL = 0.01
+"""The share of the rows that changes to make ready for are taken to move."""
 
-def make_ready(state: StratumState, rules: Iterable[NormalRule], versions: Versions, context: Context, share: float) -> None:
-    """Plan for updates that move this share of the rows, and build the key orders of the state that they read. O(n log n)."""
+
+def make_ready(state: StratumState, rules: Iterable[NormalRule], versions: Versions, context: Context) -> None:
+    """Plan for updates of the usual size, and build the key orders of the state that they read. O(n log n)."""
     update = ElasticUpdate(state, rules, versions, context)
     for name, relation in state.relations.items():
-        rows = relation.sample(int(share * relation.count))
+        rows = relation.sample(int(_USUAL * relation.count))
         update.readings[name + MOVED] = LooseRows(update.moving[name], context.arena, rows)
         update.readings[name + LOST] = LooseRows(update.losing[name], context.arena, rows[:-1])
     for queries in update.rules:

@@ -41,11 +41,11 @@ class RuleQueries:
             if atom.relation not in self.members:
                 later = self._atoms(rule.atoms[i + 1 :], OLD, ITERATED)
                 atoms = (*self._atoms(rule.atoms[:i], "", ITERATED), PositiveAtom(CHANGE, atom.args), *later)
-                queries.append(ElasticQuery(replace(rule, atoms=atoms, negated=_renamed(rule.negated, OLD)), atom.relation))
+                queries.append(ElasticQuery(replace(rule, atoms=atoms, negated=_as_they_were(rule.negated)), atom.relation))
         for i, gone in enumerate(rule.negated):
             bound = tuple(column for column, argument in enumerate(gone.args) if argument is not None)
             change = PositiveAtom(CHANGE, tuple(argument for argument in gone.args if argument is not None))
-            negated = (*rule.negated[:i], *_renamed(rule.negated[i + 1 :], OLD))
+            negated = (*rule.negated[:i], *_as_they_were(rule.negated[i + 1 :]))
             body = replace(rule, atoms=(change, *self._atoms(rule.atoms, "", ITERATED)), negated=negated)
             queries.append(ElasticQuery(body, gone.relation, bound))
         return queries
@@ -69,7 +69,7 @@ class RuleQueries:
         rule = self.rule
         head = PositiveAtom(rule.relation + LOST, tuple(term for term in rule.head if isinstance(term, Ref)))
         atoms = (head, *self._atoms(rule.atoms, OLD, START))
-        return ElasticQuery(replace(rule, atoms=atoms, negated=_renamed(rule.negated, OLD)))
+        return ElasticQuery(replace(rule, atoms=atoms, negated=_as_they_were(rule.negated)))
 
     @cached_property
     def added(self) -> ElasticQuery:
@@ -81,7 +81,7 @@ class RuleQueries:
         """All proofs by a rule that goes."""
         rule = self.rule
         atoms = self._atoms(rule.atoms, OLD, ITERATED)
-        return ElasticQuery(replace(rule, atoms=atoms, negated=_renamed(rule.negated, OLD)))
+        return ElasticQuery(replace(rule, atoms=atoms, negated=_as_they_were(rule.negated)))
 
     @property
     def recursive(self) -> bool:
@@ -93,5 +93,5 @@ class RuleQueries:
         return tuple(PositiveAtom(a.relation + (inside if a.relation in self.members else below), a.args) for a in atoms)
 
 
-def _renamed(negated: tuple[NegatedAtom, ...], suffix: str) -> tuple[NegatedAtom, ...]:
-    return tuple(NegatedAtom(atom.relation + suffix, atom.args) for atom in negated)
+def _as_they_were(negated: tuple[NegatedAtom, ...]) -> tuple[NegatedAtom, ...]:
+    return tuple(NegatedAtom(atom.relation + OLD, atom.args) for atom in negated)

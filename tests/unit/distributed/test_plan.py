@@ -10,9 +10,9 @@ from lftj.distributed.placing.cuts import ALL, ONE, HubCut
 from lftj.distributed.placing.plan import PartPlan
 from lftj.distributed.placing.planner import plan_of
 from lftj.distributed.placing.programs import described, digest, restored
-from lftj.program.listing import list_rule
 from lftj.program.program import Program
 from lftj.syntax.parser import parse
+from tests.unit.program.listing import list_rule
 
 EDGE = ".decl e(x: number, y: number)\n"
 

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from lftj.dictionary import Dictionary
-from lftj.heads.aggregate import aggregate
+from lftj.heads.aggregate import AggregateCall, aggregate
 from lftj.heads.aggregate_shape import AggregateShape
 from lftj.heads.aggregate_state import AggregateState
+from lftj.heads.float_sum import ExactSum
+from lftj.heads.float_sum_kernels import WORDS
 from lftj.heads.user import UserAggregate
 from lftj.program.normal_form import AggregateTerm, NormalRule, Ref, RuleVariable
 from lftj.storage.delta import Columns, Delta
@@ -29,6 +31,12 @@ PATH = UserAggregate("path", (), lambda s, k: (f"{s}{k}",), lambda a, b: a + b, 
 SPREAD = UserAggregate("spread", (0, 0), lambda v: (1, v), lambda a, b: (a[0] + b[0], a[1] + b[1]), lambda a: (-a[0], -a[1]), max)
 ROWS = UserAggregate("rows", 0, lambda: 1, lambda a, b: a + b)
 USER = {"path": PATH, "spread": SPREAD, "rows": ROWS}
+
+
+def state_of(total: ExactSum) -> np.ndarray:
+    """The state that kernels must have for a sum: its number in two's complement words, then how many +∞ and −∞ are in it."""
+    number, *infinities = total.parts
+    return np.append(np.frombuffer(number.to_bytes(8 * WORDS, "little", signed=True), dtype="<i8"), infinities).astype(np.int64)
 
 
 def shape_of(calls: Sequence[Call], group: Sequence[int], *, results_first: bool = False) -> AggregateShape:
@@ -72,7 +80,7 @@ class Head:
         """The head rows, as codes, that `aggregate` computes from all rows."""
         shape = self.shape
         columns, counts = self.columns(self.bag.items())
-        calls = [call.over(columns) for call in shape.calls]
+        calls = [AggregateCall(call.function, [columns[arg] for arg in call.args], list(call.types), call.result) for call in shape.calls]
         types = [shape.types[i] for i in shape.group]
         group, results = aggregate([columns[i] for i in shape.group], calls, counts, self.dictionary, self.user, group_types=types)
         distinct = [group[shape.group.index(i)] for i in range(shape.width)]

@@ -19,6 +19,7 @@ from lftj.heads.float_totals import FloatTotals
 from lftj.heads.float_totals_kernels import to_balanced, to_twos_complement
 from lftj.types import FLOAT, INT, codes_to_floats, floats_to_codes
 from scantree import Arena
+from tests.unit.heads.heads import state_of
 
 SUM, MEAN = (CallShape(name, (1,), (FLOAT,), FLOAT) for name in ("sum", "mean"))
 SHAPE = AggregateShape((0, 1), (INT, FLOAT), 1, (0,), (SUM, MEAN), (0, 1, 2))
@@ -30,13 +31,12 @@ units = st.one_of(st.integers(-3, 3), st.integers(-(2**2100), 2**2100), powers, 
 @given(units, st.integers(-1, 1))
 def test_balanced_words_are_the_number_and_nothing_else(number: int, near: int) -> None:
     number += near
-    total = ExactSum()
-    total._units = number
+    state = state_of(ExactSum.of_parts(number, 0, 0))
     words = np.empty(STATE_WORDS, dtype=np.int64)
-    to_balanced(total.state, words)
+    to_balanced(state, words)
     assert sum(word << (64 * i) for i, word in enumerate(words[:WORDS].tolist())) == number
     to_twos_complement(words)
-    assert words.tolist() == total.state.tolist()
+    assert words.tolist() == state.tolist()
 
 
 def random_floats(random: np.random.Generator, count: int) -> np.ndarray:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lftj.errors import ValueRangeError
-from lftj.heads.support import crossings, group_sizes, support_counts
+from lftj.heads.support import group_sizes, support_counts
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(-1, 2), st.integers(1, 4))))
@@ -26,13 +26,6 @@ def test_supports_are_counted(rows: list[tuple[int, int, int]]) -> None:
 def test_a_nullary_head_counts_all_rows() -> None:
     assert support_counts([], np.array([1, 2, 4]))[1].tolist() == [7]
     assert support_counts([], np.array([], dtype=np.int64))[1].tolist() == []
-
-
-def test_rows_appear_and_vanish_at_zero() -> None:
-    after, appeared, vanished = crossings(np.array([0, 2, 1, 0, 3]), np.array([2, -2, 0, 0, -1]))
-    assert (after.tolist(), appeared.tolist(), vanished.tolist()) == ([2, 0, 1, 0, 2], [0], [1])
-    with pytest.raises(AssertionError):
-        crossings(np.array([1]), np.array([-2]))
 
 
 def test_too_many_derivations() -> None:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from lftj.errors import LftjError, ProgramErrors
 from lftj.program.check import check, check_rule
 from lftj.program.checked import CheckedProgram, CheckedRule
 from lftj.program.invariants import check_invariants
-from lftj.program.listing import list_rule
+from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, StratifiedProgram
 from lftj.program.program import Program
 from lftj.program.schema import Catalog
+from lftj.program.strata import strata_of
+from lftj.program.stratification import Stratification
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
+from tests.unit.program.listing import list_rule
 
 DECLARATIONS = """
 .decl a(x: int, y: int)
@@ -78,3 +83,9 @@ def problems(text: str) -> list[LftjError]:
 def codes(text: str) -> list[str]:
     """The codes of a program's errors."""
     return [each.code for each in problems(text)]
+
+
+def stratify(relations: Mapping[str, RelationSchema], rules: Sequence[NormalRule | FunctorRule]) -> StratifiedProgram:
+    """All strata anew, as if these were the first rules."""
+    choosing = [name for name, schema in relations.items() if schema.choice]
+    return StratifiedProgram(dict(relations), Stratification.of(strata_of(rules, choosing)))

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from lftj.errors import ProgramErrors
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref, RelationSchema, RuleVariable, Stratum
 from lftj.program.restratify import restratify
-from lftj.program.strata import stratify
 from lftj.program.stratification import Stratification
 from lftj.types import INT
+from tests.unit.program.rules import stratify
 
 NAMES = "abcdef"
 SCHEMAS = {name: RelationSchema(name, (("x", INT),)) for name in NAMES}

@@ -9,10 +9,9 @@ import pytest
 from lftj.errors import ProgramErrors, StratificationError
 from lftj.program.listing import describe_strata
 from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RelationSchema, RuleVariable
-from lftj.program.strata import stratify
 from lftj.syntax import tree
 from lftj.types import INT
-from tests.unit.program.rules import problems, program, rule
+from tests.unit.program.rules import problems, program, rule, stratify
 
 
 def strata(text: str) -> list[tuple[tuple[str, ...], int, bool]]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from lftj.program.listing import list_rule
 from lftj.program.normal_form import NormalRule
 from lftj.program.program import Program
 from lftj.recursion.by_parts.decomposable import Decomposition, decompose
 from lftj.syntax.parser import parse
+from tests.unit.program.listing import list_rule
 
 DECLARATIONS = """
 .decl e(x: int, y: int)

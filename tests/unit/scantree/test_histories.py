@@ -106,7 +106,7 @@ class Histories(RuleBasedStateMachine):
         high = len(keys) if bounds[1] is None else bisect.bisect_left(keys, bounds[1])
         expected = version.listed()[low:high]
         assert rows_of(version.tree.range(*bounds)) == expected
-        assert version.tree.count_range(*bounds) == version.tree.scan(COUNT, *bounds) == len(expected)
+        assert version.tree.positions(*bounds)[2] == version.tree.scan(COUNT, *bounds) == len(expected)
         self._scan(version, bounds, expected)
 
     def _scan(self, version: Version, bounds: list[Key | None], expected: list[Row]) -> None:

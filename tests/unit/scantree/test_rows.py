@@ -18,7 +18,6 @@ from scantree.rows import (
     differences,
     equal_runs,
     intersection,
-    is_sorted_distinct,
     locate,
     net_rows,
     sort_and_count,
@@ -62,9 +61,7 @@ def test_sorting_agrees_with_sorted(case: tuple[int, Rows]) -> None:
     width, rows = case
     columns = columns_of(rows, width)
     assert rows_of(sort_rows(columns)) == sorted(set(rows))
-    assert rows_of(sort_rows(columns, unique=False)) == sorted(rows)
     assert sort_order(columns).tolist() == sorted(range(len(rows)), key=rows.__getitem__)
-    assert is_sorted_distinct(columns) == (rows == sorted(set(rows)))
     assert rows_of(columns) == rows, "the argument was changed"
 
 
@@ -169,7 +166,6 @@ def test_no_columns() -> None:
     assert sort_rows([]) == []
     assert sort_and_count([], np.array([2, 3]))[1].tolist() == [5]
     assert sort_and_count([], empty)[1].tolist() == []
-    assert is_sorted_distinct([])
     for ambiguous in (lambda: union([], []), lambda: contains([], []), lambda: sort_order([]), lambda: equal_runs([], 0)):
         with pytest.raises(ValueError, match="columns"):
             ambiguous()
