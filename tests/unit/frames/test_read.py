@@ -283,6 +283,9 @@ def test_missing_files(tmp_path: Path) -> None:
         read(path, EDGE, dictionary=Dictionary())
     assert str(caught.value) == f"error[E240]: there is no file {path}\n  help: did you mean edges.csv?"
     assert isinstance(caught.value, FileNotFoundError)
+    (tmp_path / "a.csv").write_text("src,dst\n")
+    with pytest.raises(FileMissingError, match=r"did you mean edges\.csv"):
+        read(tmp_path / "EDGES.csv", EDGE, dictionary=Dictionary())
     with pytest.raises(FileMissingError):
         read(tmp_path / "none.facts", EDGE, dictionary=Dictionary())
 

@@ -75,6 +75,17 @@ def test_a_head_that_groups_more_finely_tells_the_change_of_the_body(names: tupl
     assert workspaces[0].verify() == []
 
 
+def test_that_nothing_changed_is_told_too() -> None:
+    workspace = lftj.connect()
+    views = "coarse(count()) :- e(x, y, v, _), f(y, w).\nfine(v, count()) :- e(_, y, v, _), f(y, _).\n"
+    workspace.add_rules(declared([]) + ".decl coarse(n: number)\n.decl fine(v: number, n: number)\n" + views)
+    insert(workspace, "e", EDGES)
+    insert(workspace, "f", WEIGHTS)
+    insert(workspace, "e", [(9, 77, 1, "t")])
+    done = workspace.profile(last=1)
+    assert (done.strategy.tolist(), done.surgeries.sum()) == (["update"] * 2, 1)
+
+
 def test_two_heads_of_which_each_could_tell_the_other() -> None:
     workspace = lftj.connect()
     views = "by_x(x, max(v)) :- e(x, y, v, _), f(y, _).\nby_v(v, max(x)) :- e(x, y, v, _), f(y, _)."

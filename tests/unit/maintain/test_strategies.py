@@ -95,9 +95,26 @@ def test_a_rule_that_comes_or_goes_is_the_only_one_evaluated(workspace: Any):
     assert {(row["relation"], row["strategy"]) for row in workspace.profile(last=1).to_dict("records")} == {("known", "added")}
     assert (40,) in workspace["known"].fetchall()
     workspace.remove_rule(handle)
-    assert {(row["relation"], row["strategy"]) for row in workspace.profile(last=1).to_dict("records")} == {("known", "removed")}
+    (done,) = workspace.profile(last=1).to_dict("records")
+    assert (done["relation"], done["strategy"], done["head_changes"]) == ("known", "removed", 40)
+    assert done["steps"] > 0
     assert workspace.verify() == []
     assert {row["strategy"] for row in commit(workspace, "e", insert=[(50, 51)])} == {"update"}
+
+
+def test_support_is_counted_where_a_row_may_be_derived_in_several_ways(workspace: Any):
+    counted = {name: workspace._engine.state.heads[name].support is not None for name in ("two", "far", "lonely", "known")}
+    assert counted == {"two": True, "far": False, "lonely": False, "known": True}
+
+
+def test_the_first_fact_of_a_view_may_be_what_its_rule_derives(workspace: Any):
+    with workspace.transaction() as transaction:
+        transaction.insert("lonely", [(50,), (51,)])
+    assert [row[:2] for row in transaction.changes("lonely").fetchall()] == [(51, 1)]  # 50 was there
+    with workspace.transaction() as transaction:
+        transaction.delete("n", [(50,), (52,)])
+    assert [row[:2] for row in transaction.changes("lonely").fetchall()] == [(52, -1)]
+    assert workspace.verify() == []
 
 
 # ── when an update is too much ────────────────────────────────────────────────────────────────────────────────────────

@@ -170,6 +170,18 @@ def test_errors_of_rules_without_a_place_show_the_rule():
         check(tree.ParsedProgram((rule,)), checked("").catalog)
 
 
+def test_the_name_of_a_type_that_is_not_known_is_shown_where_it_stands():
+    (error,) = problems("h1(as(x, ident)) :- b(x).")
+    assert error.span is not None
+    assert error.span.column == 10
+
+
+def test_a_functor_of_many_values_makes_a_clause_a_rule():
+    text = "h1(range(1, 4)). h2(1, range(0, 2) + 1). h1(7)."
+    made = checked(text)
+    assert (len(made.rules), made.facts) == (2, {"h1": [(7,)]})
+
+
 def test_nesting_beyond_the_stack_is_an_error_of_ours():
     term: tree.Term = tree.Constant(1)
     for _ in range(50_000):
