@@ -66,3 +66,11 @@ def test_a_set_that_becomes_too_wide_to_pack_keeps_what_is_fresh() -> None:
     assert growing.count == 4
     assert [column.tolist() for column in growing.take_fresh(ordered=True)] == [[5, 2**61], [6, -(2**61)]]
     assert growing.columns()[0].tolist() == [1, 2, 5, 2**61]
+
+
+def test_ranges_widen_up_to_the_ends_of_64_bits() -> None:
+    for near, far in ((2**62 + 9, 2**63 - 1), (-(2**62) - 9, -(2**63))):
+        rows = RowSet(1, np.array([near]), np.array([near]))
+        for value in (near, far, far, near):
+            rows.add(np.array([[value]]), np.array([0]))
+        assert rows.columns()[0].tolist() == sorted([near, far])
