@@ -58,7 +58,6 @@ def _closed(fixpoint: _Rows) -> dict[str, Columns]:
         return {name: fixpoint.found(name) for name in fixpoint.schemas}
     finally:
         fixpoint.release()
-        fixpoint.forget()
 
 
 def _round_0(schema: RelationSchema, seeds: list[NormalRule], relations: Relations, context: Context) -> Columns:

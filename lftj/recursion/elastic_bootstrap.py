@@ -44,7 +44,6 @@ def elastic_bootstrap(
         proven = count_parts(shape, first, proofs, fixpoint.lower, context)
         found = {shape.relation: IteratedRelation.of(schemas[shape.relation], context.arena, *proven)}
         steps = context.work - before
-        fixpoint.forget()
         return StratumState(schemas, found, queries, steps + WALKED * found[shape.relation].count, steps)
     while fixpoint.active:
         fixpoint.round()
@@ -52,7 +51,6 @@ def elastic_bootstrap(
     chosen = {name: Candidates.of(each, context.arena, *fixpoint.table(name).columns()) for name, each in schemas.items() if each.choice}
     rows = sum(relation.count for relation in found.values()) + sum(kept.rows.count for kept in chosen.values())
     steps = context.work - before
-    fixpoint.forget()
     return StratumState(schemas, found, queries, STEP * steps + fixpoint.effort + ROW * rows, steps, candidates=chosen)
 
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import chain
 from threading import Lock
 from typing import Any, Generic, Protocol, TypeVar
+from weakref import proxy
 
 import numpy as np
 
@@ -90,8 +91,11 @@ class Fixpoint(Generic[T]):
         self._settling = {name: Lock() for name in schemas}
         self._by_chance = False  # threads found the fresh rows
         self._semi_joins = SemiJoins(self.lower)
-        self._reductions = Reductions(schemas, self.looked_through, lambda name: self.totals[name].count, context.arena)
-        self._plans = VariantPlans(context, self.counting, self._keep_orders, self.lasting)
+        # what refers back does so weakly: a cycle would keep the tables, and the version before the commit, until garbage is looked for
+        me = proxy(self)
+        size, rows = lambda name: me.totals[name].count, lambda name, older: me.looked_through(name, older)
+        self._reductions = Reductions(schemas, rows, size, context.arena)
+        self._plans = VariantPlans(context, self.counting, lambda variant: me._keep_orders(variant), self.lasting)
 
     @property
     def active(self) -> bool:
@@ -196,10 +200,6 @@ class Fixpoint(Generic[T]):
                 found += piece.shape[1]
                 rows.add(*self.candidates(piece, variant))
         return Outcome(context.work - before, found, 0 if share.number else delta.count)
-
-    def forget(self) -> None:
-        """Let go of what refers back to this, so that tables are given back now, and not when garbage is looked for. No more rounds."""
-        del self._reductions, self._plans
 
     def looked_through(self, name: str, older: bool) -> Packed | None:
         """The rows of a relation that belong to the totals, all or only older ones, in no order; None where they are not kept packed."""
