@@ -28,7 +28,7 @@ SHOWN_ROWS = 10
 """How many rows `repr` shows."""
 
 
-class Result:
+class Result(frames.CodedRows):
     """A set of rows with named, typed columns. Rows come in ascending order of their codes: numbers and times ascend, strings in order of
     first appearance; equal databases of different history may list strings differently.
 
@@ -98,6 +98,10 @@ class Result:
         """
         columns = list(zip(self.columns, self.types, strict=True))
         frames.write_facts(destination, columns, self._columns(), parameters, self._dictionary, rows=self._count, limit=limit)
+
+    def coded(self) -> tuple[Columns, Dictionary]:
+        """For the engine: one array of codes per column, and the dictionary of their strings."""
+        return self._columns(), self._dictionary
 
     # ── rows ──────────────────────────────────────────────────────────────────────────────────────────────────────────
     def fetchall(self) -> list[tuple[Any, ...]]:

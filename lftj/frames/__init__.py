@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+from lftj.frames.coded_rows import CodedRows
 from lftj.frames.facts import FactsLayout, check_table_parameters, read_facts
 from lftj.frames.files import is_table_file, write_table
 from lftj.frames.frame import Columns, Frame, NullPolicy
@@ -15,6 +16,7 @@ from lftj.frames.read import read
 from lftj.frames.write_facts import format_facts, write_facts
 
 __all__ = [
+    "CodedRows",
     "ColumnMap",
     "Columns",
     "FactsLayout",

@@ -1,4 +1,4 @@
-"""Tables of others as carriers: Arrow and all that speaks Arrow, pandas, NumPy, columns of text.
+"""Tables as carriers: results, Arrow and all that speaks Arrow, pandas, NumPy, columns of text.
 
 pandas, Polars and pyspark are recognised by the module of their classes and never imported here.
 """
@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from lftj.errors import FrameError, ValueTypeError
 from lftj.frames.arrow_columns import code_arrow
+from lftj.frames.coded_rows import CodedCarrier, CodedRows
 from lftj.frames.delimited import DelimitedText
 from lftj.frames.frame import Carrier, CodedColumn, Place, Target
 from lftj.frames.python_columns import code_values
@@ -134,6 +135,8 @@ def carry_text(text: DelimitedText, width: int, names: list[Hashable] | None, *,
 
 def carry_table(source: Any) -> Carrier | None:
     """The carrier of a table in memory; None when `source` is no such table. Raises FrameError (E231) for near misses."""
+    if isinstance(source, CodedRows):
+        return CodedCarrier(source)
     if isinstance(source, pa.Table):
         return ArrowCarrier(source)
     if isinstance(source, pa.RecordBatch):

@@ -29,11 +29,11 @@ def read(
     """The rows of `source` as codes, one int64 array per column of the relation, in input order.
 
     `source`: tuples or lists (by position), a dict (one row) or dicts; an Arrow table, batch or reader; a pandas, Polars or Spark
-    DataFrame, or anything else that offers an Arrow stream; a two-dimensional NumPy array; a path to a `.csv .tsv .facts .parquet .arrow`
-    file. Frames with names match by name and must have exactly the relation's columns; `mapping` (relation column → frame column) renames,
-    and lets other columns be. `nulls`: "error" raises at the first NULL or NaN, "drop" leaves such rows out and counts them. `facts`: read
-    the path or open binary file as Soufflé's facts, with these parameters of `.input` (`{}`: none), whatever its ending; Parquet and Arrow
-    files stay what they are, and take none but the name.
+    DataFrame, or anything else that offers an Arrow stream; a result (by position); a two-dimensional NumPy array; a path to a
+    `.csv .tsv .facts .parquet .arrow` file. Frames with names match by name and must have exactly the relation's columns; `mapping`
+    (relation column → frame column) renames, and lets other columns be. `nulls`: "error" raises at the first NULL or NaN, "drop" leaves
+    such rows out and counts them. `facts`: read the path or open binary file as Soufflé's facts, with these parameters of `.input` (`{}`:
+    none), whatever its ending; Parquet and Arrow files stay what they are, and take none but the name.
 
     Nothing is converted but integers to wider ones and timestamps to microseconds, where exact. Raises FrameError, FileMissingError,
     ArityError, NullValueError, ValueTypeError, ValueRangeError; each names row and column (and the line of a text file).

@@ -1,0 +1,58 @@
+"""Rows that are codes already: what a workspace gave comes back to it, or to another one, without becoming Python values."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from lftj.dictionary import Dictionary
+from lftj.frames.arrow_columns import code_arrow
+from lftj.frames.frame import CodedColumn, Place, Target
+from lftj.frames.out import decode_column, to_values
+from lftj.frames.python_columns import code_values
+from lftj.types import Type
+
+
+class CodedRows(ABC):
+    """A set of rows whose columns are codes: a result. `len` is their number."""
+
+    types: Sequence[Type]
+
+    @abstractmethod
+    def coded(self) -> tuple[Sequence[np.ndarray], Dictionary]:
+        """One array of codes per column, which nobody writes to, and the dictionary of their strings."""
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class CodedCarrier:
+    """Coded rows. Like tuples they go by position: the columns of a query are named by its variables."""
+
+    source: CodedRows
+    place: Place = field(default_factory=lambda: Place("the result"))
+    names: None = None
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return len(self.source.types)
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(self.source)
+
+    def code(self, position: int, target: Target) -> CodedColumn:
+        """See `Carrier.code`. One copy where types agree; only strings of another dictionary are looked up."""
+        columns, dictionary = self.source.coded()
+        codes, type = columns[position], self.source.types[position]
+        if type != target.type:
+            return code_values(to_values(type, codes, dictionary), target)
+        if type.name != "str" or dictionary is target.dictionary:
+            return CodedColumn(np.array(codes))
+        return code_arrow(decode_column(type, codes, dictionary), target)

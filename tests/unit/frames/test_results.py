@@ -1,0 +1,79 @@
+"""Results on their way back into a workspace."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+
+import pytest
+
+import lftj
+
+SCHEMA = {"a": int, "f": float, "s": str, "d": datetime.date, "t": datetime.datetime, "m": "decimal(10,2)", "b": bool}
+DAY = datetime.date(2013, 1, 31)
+NOON = datetime.datetime(2013, 1, 31, 12)
+ROWS = [
+    (-(2**63), float("-inf"), "", DAY, NOON, decimal.Decimal("-0.01"), False),
+    (2**63 - 1, 5e-324, "e\u0301\0x", DAY, NOON, decimal.Decimal("99999999.99"), True),
+]
+
+
+@pytest.fixture
+def ws():
+    ws = lftj.connect()
+    ws.relation("r", SCHEMA)
+    ws.load("r", ROWS)
+    return ws
+
+
+@pytest.fixture
+def no_python_values(monkeypatch):
+    def refuse(*_: object) -> None:
+        raise AssertionError("rows became tuples on their way")
+
+    monkeypatch.setattr(lftj.Result, "fetchall", refuse)
+    monkeypatch.setattr("lftj.frames.coded_rows.to_values", refuse)
+
+
+@pytest.mark.usefixtures("no_python_values")
+def test_rows_stay_codes(ws):
+    ws.relation("copy", {f"{name}2": type for name, type in SCHEMA.items()})
+    assert ws.load("copy", ws["r"]) == 2
+    with ws.transaction() as tx:
+        tx.delete("copy", ws.query("r(a, f, s, d, t, m, b), a > 0"))
+        tx.delete("r", ws["r"])
+    assert (len(ws["copy"]), len(ws["r"])) == (1, 0)
+    assert ws["copy"].arrow().column(0).to_pylist() == [-(2**63)]
+
+
+@pytest.mark.usefixtures("no_python_values")
+def test_strings_of_another_workspace(ws):
+    other = lftj.connect()
+    other.relation("r", SCHEMA)
+    other.load("r", ws["r"])
+    other.relation("s", {"s": str})
+    other.load("s", [("first",)])
+    assert other.load("s", ws.query("r(_, _, s, _, _, _, _)")) == 2
+    assert sorted(other["s"].arrow().column(0).to_pylist()) == ["", "e\u0301\0x", "first"]
+    assert other["r"].arrow().equals(ws["r"].arrow())
+
+
+def test_other_types_are_checked_as_values_are(ws):
+    ws.relation("wide", {"x": float, "m": "decimal(12,3)"})
+    ws.relation("number", {"n": int})
+    ws.load("number", [(3,)])
+    assert ws.load("wide", ws.query("number(n), r(_, _, _, _, _, m, false)")) == 1
+    assert ws["wide"].fetchall() == [(3.0, decimal.Decimal("-0.010"))]
+    with pytest.raises(lftj.ValueTypeError, match='row 0, column "n": expected int, found'):
+        ws.load("number", ws.query("r(_, f, _, _, _, _, _)"))
+    with pytest.raises(lftj.FrameError, match="the result has 1 columns, the relation has 2"):
+        ws.load("wide", ws["number"])
+
+
+def test_rows_without_columns():
+    ws = lftj.connect()
+    ws.relation("yes", {})
+    ws.relation("too", {})
+    ws.load("yes", [()])
+    assert ws.load("too", ws["yes"]) == 1
+    assert ws.load("too", ws["yes"]) == 0
