@@ -6,7 +6,7 @@ new?) → next round's delta.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -31,16 +31,20 @@ from scantree.rows import union
 
 
 def bootstrap(
-    schemas: Mapping[str, RelationSchema], rules: Sequence[NormalRule | FunctorRule], relations: Relations, context: Context
+    schemas: Mapping[str, RelationSchema],
+    rules: Sequence[NormalRule | FunctorRule],
+    relations: Relations,
+    context: Context,
+    after_round: Callable[[int], None] | None = None,
 ) -> dict[str, Columns]:
-    """The rows of all relations of one recursive stratum, from their base rows and the relations below."""
+    """The rows of all relations of one recursive stratum, from their base rows and the relations below. `after_round`: see `run_rounds`."""
     normal = [rule for rule in rules if isinstance(rule, NormalRule)]
     whole = len(normal) < len(rules) or any(schema.choice for schema in schemas.values())
     if not whole and (shape := decompose(schemas, normal)):
         seeds = [rule for rule in normal if not recursive_atoms(rule, schemas)]
         first = _round_0(schemas[shape.relation], seeds, relations, context)
         return {shape.relation: close_parts(shape, first, relations, context)}
-    return _closed(_Rows(schemas, rules, relations, context))
+    return _closed(_Rows(schemas, rules, relations, context), after_round)
 
 
 def bootstrap_prepared(
@@ -50,11 +54,9 @@ def bootstrap_prepared(
     return _closed(_Rows(schemas, prepared.rules, relations, context, prepared))
 
 
-def _closed(fixpoint: _Rows) -> dict[str, Columns]:
+def _closed(fixpoint: _Rows, after_round: Callable[[int], None] | None = None) -> dict[str, Columns]:
     try:
-        fixpoint.start()
-        while fixpoint.active:
-            fixpoint.round()
+        fixpoint.run_rounds(after_round)
         return {name: fixpoint.found(name) for name in fixpoint.schemas}
     finally:
         fixpoint.release()

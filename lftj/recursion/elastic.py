@@ -2,8 +2,7 @@
 
 An update's share is `Context.fraction` of the last bootstrap that counted. One that is expected to need twice that, by the share of the
 rows below that changed, or three times, by what earlier updates took for each changed row, is not started. One that runs is given up at
-five times its share, by default what the bootstrap took, without trace, since states are immutable. Work is counted, not timed, so the
-choice is the same on every machine.
+five times its share, by default what the bootstrap took, without trace. Work is counted, not timed, so the choice is the same everywhere.
 
 Counting proofs costs a bootstrap a multiple, and many strata never change, or only as a whole. So the first bootstrap finds rows alone, and
 the state is built when a small change comes: by a bootstrap on the new input that counts. Where updates keep being given up, more and more
@@ -25,6 +24,7 @@ from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, St
 from lftj.recursion.bootstrap import bootstrap
 from lftj.recursion.by_parts.decomposable import decompose
 from lftj.recursion.elastic_bootstrap import elastic_bootstrap
+from lftj.recursion.long_chains import LongChainError, Patience, updated_from_nothing
 from lftj.recursion.update.candidates import decided_group_by_group
 from lftj.recursion.update.effort import ROW_ALONE, STEP
 from lftj.recursion.update.elastic_update import ElasticUpdate
@@ -84,9 +84,9 @@ def follow(stratum: Stratum, schemas: Mapping[str, RelationSchema], kept: Kept |
     if isinstance(kept, StratumState) and kept.lattices:
         kept = None  # it kept the best of each group until now
     if not decided_group_by_group(schemas):
-        return _rows_alone(schemas, stratum.rules, versions, context, strategy="choice")
+        return _rows_alone(schemas, stratum.rules, versions, context, strategy="choice", long_chains=True)
     if not context.keep or not context.fraction or not _countable(stratum):
-        return _rows_alone(schemas, stratum.rules, versions, context)
+        return _rows_alone(schemas, stratum.rules, versions, context, long_chains=True)
     if not isinstance(kept, StratumState) and (rows := _newly_given(stratum, versions, first=kept is None)):
         context.allowance = _FEW_STEPS * rows
         try:
@@ -192,14 +192,15 @@ def _counted(
     kept: StratumState, rules: list[NormalRule], versions: Versions, context: Context, strategy: str, *, ready: bool = False
 ) -> Followed:
     try:
-        state = elastic_bootstrap(kept.schemas, kept.queries_of(rules), versions, context)
+        state = elastic_bootstrap(kept.schemas, kept.queries_of(rules), versions, context, Patience(context).after_round)
     except OverflowError:
-        return _rows_alone(kept.schemas, rules, versions, context, UNCOUNTABLE, strategy)
+        return _rows_alone(kept.schemas, rules, versions, context, UNCOUNTABLE, strategy, long_chains=True)
+    except LongChainError:
+        return _by_moves(kept.schemas, rules, versions, context, kept, strategy)
     if ready:
         make_ready(state, rules, versions, context)
     state = replace(state, spent=kept.spent, changes=kept.changes, failures=kept.failures)
-    rows = {name: relation.rows() for name, relation in state.relations.items()}
-    return Followed(_net(rows, versions), state, strategy)
+    return _stored(state, versions, strategy)
 
 
 def _rows_alone(
@@ -209,14 +210,39 @@ def _rows_alone(
     context: Context,
     kept: RowsAlone = _NOTHING,
     strategy: str = "bootstrap",
+    *,
+    long_chains: bool = False,
 ) -> Followed:
+    """By rounds that count nothing; `long_chains`: whether these are run to the end, however long they are."""
     before = context.work
-    found = bootstrap(schemas, rules, versions, context)
+    try:
+        found = bootstrap(schemas, rules, versions, context, None if long_chains else Patience(context).after_round)
+    except LongChainError:
+        rules = [rule for rule in rules if isinstance(rule, NormalRule)]
+        return _by_moves(schemas, rules, versions, context, kept, strategy)
     steps = context.work - before
     rows = sum(len(columns[0]) for columns in found.values())
     normal = [rule for rule in rules if isinstance(rule, NormalRule)]
     work = ROW_ALONE * rows + steps * (1 if decompose(schemas, normal) else STEP)
     return Followed(_net(found, versions), replace(kept, work=work, steps=steps), strategy)
+
+
+def _by_moves(
+    schemas: Mapping[str, RelationSchema], rules: list[NormalRule], versions: Versions, context: Context, kept: Kept, strategy: str
+) -> Followed:
+    """From nothing, where rounds would take long."""
+    try:
+        state = updated_from_nothing(schemas, rules, versions, context)
+    except (ValueRangeError, OverflowError):  # evaluation by rounds decides about failures
+        return _rows_alone(schemas, rules, versions, context, given_up(kept.failures), strategy, long_chains=True)
+    if isinstance(kept, StratumState):
+        state = replace(state, spent=kept.spent, changes=kept.changes)
+    return _stored(replace(state, failures=kept.failures), versions, strategy)
+
+
+def _stored(state: StratumState, versions: Versions, strategy: str) -> Followed:
+    rows = {name: relation.rows() for name, relation in state.relations.items()}
+    return Followed(_net(rows, versions), state, strategy)
 
 
 def _net(rows: Mapping[str, Columns], versions: Versions) -> dict[str, Delta]:

@@ -6,7 +6,7 @@ in no earlier iteration. An instantiation with two rows from k − 1 counts once
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
@@ -30,23 +30,27 @@ from lftj.storage.delta import stored_width
 
 
 def elastic_bootstrap(
-    schemas: Mapping[str, RelationSchema], queries: Iterable[RuleQueries], relations: Relations, context: Context
+    schemas: Mapping[str, RelationSchema],
+    queries: Iterable[RuleQueries],
+    relations: Relations,
+    context: Context,
+    after_round: Callable[[int], None] | None = None,
 ) -> StratumState:
-    """The state of a stratum with these rules; raises what evaluation raises, and OverflowError when a row has too many proofs to count."""
+    """The state of a stratum with these rules. Raises what evaluation raises, and OverflowError when a row has too many proofs to
+    count. `after_round`: see `run_rounds`."""
     queries = tuple(queries)
     rules = [each.rule for each in queries]
     before = context.work
     fixpoint = _Proofs(schemas, rules, relations, context)
-    fixpoint.start()
     shape = None if any(schema.choice for schema in schemas.values()) else decompose(schemas, rules)
     if shape is not None:
+        fixpoint.start()
         first, _, proofs = fixpoint.table(shape.relation).columns()
         proven = count_parts(shape, first, proofs, fixpoint.lower, context)
         found = {shape.relation: IteratedRelation.of(schemas[shape.relation], context.arena, *proven)}
         steps = context.work - before
         return StratumState(schemas, found, queries, steps + WALKED * found[shape.relation].count, steps)
-    while fixpoint.active:
-        fixpoint.round()
+    fixpoint.run_rounds(after_round)
     found = {name: fixpoint.found(name) for name in schemas}
     chosen = {name: Candidates.of(each, context.arena, *fixpoint.table(name).columns()) for name, each in schemas.items() if each.choice}
     rows = sum(relation.count for relation in found.values()) + sum(kept.rows.count for kept in chosen.values())

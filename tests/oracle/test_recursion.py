@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lftj.recursion import long_chains
 from tests.oracle.pair import Pair
 from tests.strategies.histories import AddRule, Change, History, TakeSnapshot, read_by, transactions
 from tests.strategies.histories import Transact as Transaction
@@ -39,6 +41,19 @@ def recursive_histories(draw: Draw, max_steps: int = 6) -> History:
 @given(recursive_histories())
 @settings(max_examples=2 * settings().max_examples)
 def test_oracle_states_of_recursive_strata_equal_a_bootstrap(history: History):
+    _follow(history)
+
+
+@given(recursive_histories())
+def test_oracle_states_by_an_update_from_nothing_equal_a_bootstrap(history: History):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(long_chains, "_MANY", 1)
+        patch.setattr(long_chains, "_FEW", 1 << 30)
+        patch.setattr(long_chains, "_REST", 0)
+        _follow(history)
+
+
+def _follow(history: History) -> None:
     pair = Pair((*BASES, *history.program.specs))
     pair.step(Transaction(tuple(Change("insert", name, tuple(rows)) for name, rows in history.start.items() if rows)))
     for rule in history.program.rules:

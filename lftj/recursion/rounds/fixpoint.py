@@ -8,7 +8,7 @@ whole relation is kept as a tree only where some rule joins it with a delta.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from threading import Lock
@@ -101,6 +101,14 @@ class Fixpoint(Generic[T]):
     def active(self) -> bool:
         """Whether the last round found anything."""
         return any(delta.count for delta in self.deltas.values())
+
+    def run_rounds(self, after_round: Callable[[int], None] | None = None) -> None:
+        """All rounds, the first one included. `after_round` is told of each how many rows it found, and ends them by an exception."""
+        self.start()
+        while self.active:
+            self.round()
+            if after_round is not None:
+                after_round(sum(delta.count for delta in self.deltas.values()))
 
     def start(self) -> None:
         """Round 0: base rows and the rules that read nothing of the stratum."""
