@@ -99,7 +99,7 @@ class Result(frames.CodedRows):
         columns = list(zip(self.columns, self.types, strict=True))
         frames.write_facts(destination, columns, self._columns(), parameters, self._dictionary, rows=self._count, limit=limit)
 
-    def coded(self) -> tuple[Columns, Dictionary]:
+    def _coded(self) -> tuple[Columns, Dictionary]:
         """For the engine: one array of codes per column, and the dictionary of their strings."""
         return self._columns(), self._dictionary
 

@@ -22,7 +22,7 @@ class CodedRows(ABC):
     types: Sequence[Type]
 
     @abstractmethod
-    def coded(self) -> tuple[Sequence[np.ndarray], Dictionary]:
+    def _coded(self) -> tuple[Sequence[np.ndarray], Dictionary]:
         """One array of codes per column, which nobody writes to, and the dictionary of their strings."""
 
     @abstractmethod
@@ -49,7 +49,7 @@ class CodedCarrier:
 
     def code(self, position: int, target: Target) -> CodedColumn:
         """See `Carrier.code`. One copy where types agree; only strings of another dictionary are looked up."""
-        columns, dictionary = self.source.coded()
+        columns, dictionary = self.source._coded()
         codes, type = columns[position], self.source.types[position]
         if type != target.type:
             return code_values(to_values(type, codes, dictionary), target)
