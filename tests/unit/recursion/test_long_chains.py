@@ -4,7 +4,10 @@ import pytest
 
 import lftj
 from lftj.recursion import elastic
+from scantree.jit import ADDRESSES
 from tests.unit.recursion.stratum import check
+
+pytestmark = pytest.mark.skipif(not ADDRESSES, reason="iterations in compiled code need kernels that are compiled and not checked")
 
 LENGTH = 1500
 TURNS = """
