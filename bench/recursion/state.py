@@ -1,4 +1,4 @@
-"""What following changes keeps in memory, over what plain materialisation keeps."""
+"""What following changes keeps in memory where proofs are counted, over what plain materialisation keeps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bench.cases import CASES
 from bench.engine import CLOSURE, program
 from bench.figure import Report
 from bench.graphs import random_forest, random_graph
-from bench.recursion.changes import Change, Following, verify
+from bench.recursion.changes import UPDATE, Change, Following, verify
 
 RAND = {"s": (100, 0.03), "m": (300, 0.02), "l": (1_000, 0.01)}
 FOREST = {"s": (1_000, 100, 3), "m": (10_000, 1_000, 3), "l": (100_000, 4_000, 3)}
@@ -49,7 +49,7 @@ def measure(report: Report, data: Path | None) -> None:
     """Record the largest ratio of the programs, taken when some changes were followed, after which the facts are what they were."""
     ratios = [0.0]
     for name, rules, facts in _programs(report.size, data):
-        following = Following(rules, facts)
+        following = Following(rules, facts, elastic=UPDATE)
         plain = _bytes(following)
         for change in _edits(facts):
             following.commit([change])

@@ -30,12 +30,13 @@ from lftj.maintain.view_states import ViewState, ViewStates, rules_of, without_s
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, StratifiedProgram, Stratum
 from lftj.recursion.best.monotone_stratum import follow_monotone
 from lftj.recursion.elastic import Followed, Kept, RowsAlone, follow, stratum_key
+from lftj.recursion.rederivation.by_rows import follow_by_rows
 from lftj.recursion.rounds.choice import choose
 from lftj.recursion.touched_parts import touched_parts
 from lftj.recursion.update.stratum_state import StratumState
 from lftj.storage.database import Database, base_name
 from lftj.storage.delta import Delta
-from lftj.storage.relation import NONE_KNOWN, Known
+from lftj.storage.relation import NONE_KNOWN, Known, RelationVersion
 from scantree.rows import union
 
 _FOLD = 1e6  # as much as no update needs
@@ -109,13 +110,17 @@ class _Refresher:
         if self.context.progress is not None:
             shown = ", ".join(name for name in stratum.relations if "#" not in name) or stratum.relations[0]
             self.context.report(f"evaluating {shown}")
+        made: Mapping[str, RelationVersion] = {}
         if stratum.recursive:
-            changes = self._recursive(stratum)
+            followed = self._recursive(stratum)
+            changes, made = followed.deltas, followed.versions
         else:
             changes = {name: self._relation(self.program.relations[name], stratum.rules) for name in stratum.relations}
         for name, delta in changes.items():
-            known = self._known_trees(stratum, name, delta)
-            version = self.versions[name].apply(delta, known)
+            if name in made and len(delta):
+                version = made[name]
+            else:
+                version = self.versions[name].apply(delta, self._known_trees(stratum, name, delta))
             check_rows(self.program.relations[name], version, delta, self.context)
             self.versions.update(name, version, delta)
             if len(delta):
@@ -132,7 +137,7 @@ class _Refresher:
         tree = kept.support.tree.without_values()
         return {tuple(range(tree.key_width)): tree}
 
-    def _recursive(self, stratum: Stratum) -> dict[str, Delta]:
+    def _recursive(self, stratum: Stratum) -> Followed:
         started, before, divided = time.perf_counter(), self.context.work, len(self.context.divided)
         schemas = {name: self.program.relations[name] for name in stratum.relations}
         key = stratum_key(stratum.relations)
@@ -140,7 +145,10 @@ class _Refresher:
         assert not isinstance(kept, RelationState)
         same = self.changed_rules.isdisjoint(stratum.relations)
         followed = follow_monotone(stratum, schemas, kept, self.versions, self.context, same_rules=same)
-        followed = followed or self._parts(stratum, schemas, kept) or follow(stratum, schemas, kept, self.versions, self.context)
+        followed = followed or self._parts(stratum, schemas, kept)
+        if followed is None and same:
+            followed = follow_by_rows(stratum, schemas, kept, self.versions, self.context)
+        followed = followed or follow(stratum, schemas, kept, self.versions, self.context)
         self.changed[key] = followed.kept
         work = RuleWork(", ".join(stratum.relations), "", followed.strategy, followed.changed, steps=self.context.work - before)
         work.assignments = followed.assignments
@@ -148,7 +156,7 @@ class _Refresher:
         work.head_changes = sum(map(len, followed.deltas.values()))
         work.seconds = time.perf_counter() - started
         self.works.append(work)
-        return followed.deltas
+        return followed
 
     def _parts(self, stratum: Stratum, schemas: dict[str, RelationSchema], kept: Kept | None) -> Followed | None:
         """A stratum that keeps no counts, brought up to date in the parts that changed; None where it has no such parts."""

@@ -5,15 +5,15 @@ rows below that changed, or three times, by what earlier updates took for each c
 five times its share, by default what the bootstrap took, without trace. Work is counted, not timed, so the choice is the same everywhere.
 
 Counting proofs costs a bootstrap a multiple, and many strata never change, or only as a whole. So the first bootstrap finds rows alone, and
-the state is built when a small change comes: by a bootstrap on the new input that counts. Where updates keep being given up, more and more
-changes go by before that is tried again.
+the state is built when a small change comes that cannot be followed by these alone (`rederivation`): by a bootstrap on the new input that
+counts. Where updates keep being given up, more and more changes go by before that is tried again.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
 from lftj.errors import ValueRangeError
@@ -33,6 +33,7 @@ from lftj.recursion.update.readiness import make_ready
 from lftj.recursion.update.stratum_state import StratumState
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta
+from lftj.storage.relation import RelationVersion
 
 _MANY = 1000  # rows below which nothing is tried at once
 _FEW_STEPS = 8  # kernel steps for a given row of a stratum up to which proofs are counted from the beginning
@@ -47,13 +48,15 @@ class RowsAlone:
     """What is kept of a stratum whose rows were found without counting.
 
     `failures`: updates in a row that were given up before; `patience`: commits to go without another try, twice as many at each failure.
-    `work` and `steps`: what the bootstrap cost (see `effort`), and its kernel steps; 0 when nothing is known.
+    `work` and `steps`: what the bootstrap cost (see `effort`), and its kernel steps; 0 when nothing is known. `regret`: what changes have
+    taken since then that counts would have saved.
     """
 
     failures: int = 0
     patience: int = 0
     work: int = 0
     steps: int = 0
+    regret: int = 0
 
 
 Kept = StratumState | RowsAlone
@@ -64,13 +67,17 @@ UNCOUNTABLE = RowsAlone(patience=1 << 20)
 
 @dataclass(frozen=True)
 class Followed:
-    """A stratum after a commit: net changes of its relations, what is kept, the strategy (as in `RuleWork`), and counters."""
+    """A stratum after a commit: net changes of its relations, what is kept, the strategy (as in `RuleWork`), and counters.
+
+    `versions`: the relations after it, where they are made already.
+    """
 
     deltas: dict[str, Delta]
     kept: Kept
     strategy: str
     changed: int = 0
     assignments: int = 0
+    versions: Mapping[str, RelationVersion] = field(default_factory=dict)
 
 
 def stratum_key(relations: Iterable[str]) -> str:
@@ -84,9 +91,9 @@ def follow(stratum: Stratum, schemas: Mapping[str, RelationSchema], kept: Kept |
     if isinstance(kept, StratumState) and kept.lattices:
         kept = None  # it kept the best of each group until now
     if not decided_group_by_group(schemas):
-        return _rows_alone(schemas, stratum.rules, versions, context, strategy="choice", long_chains=True)
-    if not context.keep or not context.fraction or not _countable(stratum):
-        return _rows_alone(schemas, stratum.rules, versions, context, long_chains=True)
+        return rows_alone(schemas, stratum.rules, versions, context, strategy="choice", long_chains=True)
+    if not context.keep or not context.fraction or not countable(stratum):
+        return rows_alone(schemas, stratum.rules, versions, context, long_chains=True)
     if not isinstance(kept, StratumState) and (rows := _newly_given(stratum, versions, first=kept is None)):
         context.allowance = _FEW_STEPS * rows
         try:
@@ -96,20 +103,20 @@ def follow(stratum: Stratum, schemas: Mapping[str, RelationSchema], kept: Kept |
         finally:
             context.allowance = None
     if kept is None:
-        return _rows_alone(schemas, stratum.rules, versions, context)
+        return rows_alone(schemas, stratum.rules, versions, context)
     change = changes_below(stratum, versions)
     if isinstance(kept, StratumState):
         return _updated_or_not(kept, rules, versions, context, change)
     if (later := put_off(kept, change, context)) is not None:
-        return _rows_alone(schemas, rules, versions, context, later)
+        return rows_alone(schemas, rules, versions, context, later)
     return _counted(replace(StratumState.empty(schemas, context.arena), failures=kept.failures), rules, versions, context, "bootstrap")
 
 
 def put_off(kept: RowsAlone, change: Change, context: Context) -> RowsAlone | None:
     """What is kept where no state is built at this change; None where one is."""
     if change.large(context) or (kept.work and change.hopeless(kept.work, kept.steps, context)):
-        return RowsAlone(kept.failures, kept.patience)
-    return RowsAlone(kept.failures, kept.patience - 1) if kept.patience and not math.isinf(context.fraction) else None
+        return kept
+    return replace(kept, patience=kept.patience - 1) if kept.patience and not math.isinf(context.fraction) else None
 
 
 def given_up(failures: int) -> RowsAlone:
@@ -168,10 +175,11 @@ def _updated_or_not(kept: StratumState, rules: list[NormalRule], versions: Versi
     # Where one large change follows another nothing is counted; one among small ones is counted at once.
     if tried.kept.used:
         return _counted(tried.kept, rules, versions, context, tried.strategy)
-    return _rows_alone(kept.schemas, rules, versions, context, tried.alone, tried.strategy)
+    return rows_alone(kept.schemas, rules, versions, context, tried.alone, tried.strategy)
 
 
-def _countable(stratum: Stratum) -> bool:
+def countable(stratum: Stratum) -> bool:
+    """Whether proofs by a stratum's rules can be counted: by rules whose joins tell all there is to know."""
     return not any(isinstance(rule, FunctorRule) or rule.aggregates for rule in stratum.rules)
 
 
@@ -194,7 +202,7 @@ def _counted(
     try:
         state = elastic_bootstrap(kept.schemas, kept.queries_of(rules), versions, context, Patience(context).after_round)
     except OverflowError:
-        return _rows_alone(kept.schemas, rules, versions, context, UNCOUNTABLE, strategy, long_chains=True)
+        return rows_alone(kept.schemas, rules, versions, context, UNCOUNTABLE, strategy, long_chains=True)
     except LongChainError:
         return _by_moves(kept.schemas, rules, versions, context, kept, strategy)
     if ready:
@@ -203,7 +211,7 @@ def _counted(
     return _stored(state, versions, strategy)
 
 
-def _rows_alone(
+def rows_alone(
     schemas: Mapping[str, RelationSchema],
     rules: Sequence[NormalRule | FunctorRule],
     versions: Versions,
@@ -213,7 +221,10 @@ def _rows_alone(
     *,
     long_chains: bool = False,
 ) -> Followed:
-    """By rounds that count nothing; `long_chains`: whether these are run to the end, however long they are."""
+    """The rows of a stratum from nothing, by rounds that count nothing, and `kept` with what they took.
+
+    `long_chains`: whether rounds are run to the end, however long they are.
+    """
     before = context.work
     try:
         found = bootstrap(schemas, rules, versions, context, None if long_chains else Patience(context).after_round)
@@ -234,7 +245,7 @@ def _by_moves(
     try:
         state = updated_from_nothing(schemas, rules, versions, context)
     except (ValueRangeError, OverflowError):  # evaluation by rounds decides about failures
-        return _rows_alone(schemas, rules, versions, context, given_up(kept.failures), strategy, long_chains=True)
+        return rows_alone(schemas, rules, versions, context, given_up(kept.failures), strategy, long_chains=True)
     if isinstance(kept, StratumState):
         state = replace(state, spent=kept.spent, changes=kept.changes)
     return _stored(replace(state, failures=kept.failures), versions, strategy)

@@ -15,12 +15,13 @@ from lftj.distributed.parts.host import Host, Rows
 from lftj.distributed.parts.rounds import News, PartFixpoint
 from lftj.distributed.placing.cuts import local_name
 from lftj.distributed.placing.plan import Feed
-from lftj.distributed.placing.rounds import LOST_SUFFIX, NEWS_SUFFIX, Rounds, bound_columns, came_name
+from lftj.distributed.placing.rounds import LOST_SUFFIX, NEWS_SUFFIX, Rounds
 from lftj.distributed.placing.steps import Move, Step
 from lftj.join.context import AllowanceSpentError, Context
 from lftj.maintain.row_checks import check_rows
 from lftj.maintain.versions import Versions
 from lftj.program.normal_form import PositiveAtom, Ref, RelationSchema
+from lftj.recursion.rederivation.over_deletion import keep_orders, only_grows, taken_below
 from lftj.storage.database import Database
 from lftj.storage.delta import Columns, Delta
 from lftj.storage.loose_rows import LooseRows
@@ -65,9 +66,10 @@ class Exchange:
         self.news, self.shrank, self.gave_up = {}, False, False
         changed = {name: deltas[name] for name in self.rounds.below & deltas.keys()}
         versions = Versions(self.old, now, changed, self.host.arena)
-        self.shrank = step.move is Move.BEGIN and not self._only_grows(changed)
+        own = list(map(self.rounds.base, self.rounds.cuts))
+        self.shrank = step.move is Move.BEGIN and not only_grows(self.rounds.rules, own, changed)
         if self.shrank:
-            taken = self._taken(versions)
+            taken = taken_below(self.rounds.rules, self.rounds.lost, changed, versions, self.host.arena)
             return self._overdelete(taken, {name: rows.columns() for name, rows in taken.items()}, step.most, now, context)
         if step.move is Move.OVERDELETE:
             return self._overdelete({}, self._arrived(self.rounds.losing, self._lost(), rows), step.most, now, context)
@@ -96,12 +98,6 @@ class Exchange:
         return self._nothing_collected(), deltas
 
     # ── more ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-    def _only_grows(self, changed: Mapping[str, Delta]) -> bool:
-        """Whether changes of what the rules read can only have added to what they derive."""
-        negated = {atom.relation for rule in self.rounds.rules for atom in rule.negated}
-        others = {atom.relation for rule in self.rounds.rules for atom in rule.atoms} | set(map(self.rounds.base, self.rounds.cuts))
-        return not any((name in others and delta.erased) or (name in negated and delta.inserted) for name, delta in changed.items())
-
     def _go_on(self, fixpoint: PartFixpoint, versions: Versions) -> Found:
         """With what changed below, or of own rows, that adds to what the rules derive."""
         fixpoint.offer_opened(versions)
@@ -109,18 +105,6 @@ class Exchange:
         return self._finish(fixpoint)
 
     # ── less ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-    def _taken(self, versions: Versions) -> Found:
-        """What the rules of `losing` read of changes below: rows that went, and values that came to be where a rule negates them."""
-        found: Found = {}
-        for name, delta in versions.deltas.items():
-            if delta.erased:
-                found[self.rounds.lost(name)] = LooseRows(versions[name].schema, self.host.arena, delta.erases)
-        for atom in (atom for rule in self.rounds.rules for atom in rule.negated if atom.relation in versions.deltas):
-            bound, columns = bound_columns(atom), versions[atom.relation].schema.columns
-            schema = RelationSchema(atom.relation, tuple(columns[column] for column in bound))
-            found[came_name(atom)] = LooseRows(schema, self.host.arena, versions.presence(atom.relation, bound).inserts)
-        return found
-
     def _overdelete(self, taken: Found, inserted: Mapping[str, Columns], most: int, now: Database, context: Context) -> Found:
         """What follows here from what was taken below, or is told by other parts. Of what this part holds nothing is another one yet."""
         if self.rounds.lattices:
@@ -133,16 +117,9 @@ class Exchange:
             self.lost = self._finish(fixpoint)
         except AllowanceSpentError:
             self.gave_up = True
-        self._keep_orders(now)
-        return {}
-
-    def _keep_orders(self, now: Database) -> None:
-        """What is read as it was is read so again: by the next commit, which finds the key orders in the present versions."""
         changed = [name for name in self.rounds.below & self.old.keys() if now[name] is not self.old[name]]
-        for name in changed:
-            for order in self.old[name].orders():
-                if order not in now[name].orders():
-                    now[name].tree(order)
+        keep_orders(changed, self.old, now)
+        return {}
 
     def _rederive(self, versions: Versions, now: Database, rows: Rows, context: Context) -> Found:
         """What is left; what of the rest has a derivation in it; and what follows from that, and from what came below."""

@@ -6,21 +6,20 @@ row that went or may have lost one, or the absence of a row that came. So `Round
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from lftj.distributed.placing.cuts import local_name
 from lftj.program.monotone import Lattice
-from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom
+from lftj.program.normal_form import NormalRule
+from lftj.recursion.rederivation.over_deletion import losing
 from lftj.storage.database import base_name
 
 NEWS_SUFFIX = "~"
 """Behind the name of a relation that is derived in rounds: what parts found in one of them."""
 LOST_SUFFIX = "-"
 """Behind the name of a relation: its rows that went, or, where it is derived in rounds, may have to."""
-CAME_SUFFIX = "+"
-"""Behind the name of a relation, with columns: the values of these that it has a row for now, and had none before."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ class Rounds:
         asked: dict[str, list[int]] = {relation: [] for relation in self.cuts}
         for rule, cut in zip(self.rules, self.asked, strict=True):
             asked[rule.relation.removesuffix(NEWS_SUFFIX)].append(cut)
-        rules = tuple(each for rule in self.rules for each in self._losing(rule))
+        rules = tuple(each for rule in self.rules for each in losing(rule, _collected_lost(rule.relation), self.lost))
         cuts = {relation + LOST_SUFFIX: cuts for relation, cuts in self.cuts.items()}
         further = {name + LOST_SUFFIX: tuple(dict.fromkeys(cut for cut in asked[name] if cut not in self.cuts[name])) for name in asked}
         return Rounds(cuts, rules, further=further)
@@ -75,21 +74,7 @@ class Rounds:
                     return local_name(relation + LOST_SUFFIX, cut) + name.removeprefix(local)
         return name + LOST_SUFFIX
 
-    def _losing(self, rule: NormalRule) -> Iterator[NormalRule]:
-        head = rule.relation.removesuffix(NEWS_SUFFIX) + LOST_SUFFIX + NEWS_SUFFIX
-        for number, atom in enumerate(rule.atoms):
-            went = PositiveAtom(self.lost(atom.relation), atom.args)
-            yield replace(rule, relation=head, atoms=(*rule.atoms[:number], went, *rule.atoms[number + 1 :]))
-        for atom in rule.negated:
-            came = PositiveAtom(came_name(atom), tuple(argument for argument in atom.args if argument is not None))
-            yield replace(rule, relation=head, atoms=(came, *rule.atoms))
 
-
-def bound_columns(atom: NegatedAtom) -> tuple[int, ...]:
-    """The columns of a negated atom that are not wildcards."""
-    return tuple(column for column, argument in enumerate(atom.args) if argument is not None)
-
-
-def came_name(atom: NegatedAtom) -> str:
-    """The name for the values of an atom's bound columns that came to be there."""
-    return f"{atom.relation}{CAME_SUFFIX}{bound_columns(atom)}"
+def _collected_lost(collected: str) -> str:
+    """Where what the relation of a rule's head lost is collected."""
+    return collected.removesuffix(NEWS_SUFFIX) + LOST_SUFFIX + NEWS_SUFFIX

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pytest
 
 from lftj.maintain.versions import Versions
 from lftj.program.normal_form import NormalRule
@@ -15,6 +18,14 @@ from lftj.recursion.update.standing import without_proofs
 from lftj.recursion.update.stratum_state import StratumState
 
 Rows = dict[tuple[int, ...], tuple[int, int]]
+
+
+@contextmanager
+def counted_at_once() -> Iterator[None]:
+    """Meanwhile the first small change of a stratum makes its proofs counted, though it could be followed by its rows alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lftj.maintain.refresh.follow_by_rows", lambda *_: None)
+        yield
 
 
 def states(workspace: Any) -> list[StratumState]:

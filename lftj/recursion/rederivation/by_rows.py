@@ -1,0 +1,64 @@
+"""A recursive stratum that keeps no counts at a commit: followed by its rows alone, where that is expected to do [Elastic 5; DRed].
+
+Counting proofs takes a bootstrap of its own, of several times the time and the memory of the first. A small change seldom needs it: what
+it adds follows from the rows there are, and what it takes away can be found from them, at the price of taking too much and bringing it
+back. So that comes first, with the share of a bootstrap that `Context.fraction` allows; what takes more is given up for another bootstrap.
+Such a change, and one of which most came back, is to be regretted: counts would have saved the work. Once that has come to what
+counting takes, proofs are counted (`elastic`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+from lftj.errors import ValueRangeError
+from lftj.join.context import AllowanceSpentError, Context
+from lftj.maintain.versions import Versions
+from lftj.program.normal_form import NormalRule, RelationSchema, Stratum
+from lftj.recursion.elastic import Followed, Kept, RowsAlone, countable, rows_alone
+from lftj.recursion.rederivation.rederivation import Rederivation
+from lftj.recursion.update.forecast import ALWAYS, changes_below
+from lftj.storage.relation import RelationVersion
+
+_COUNTING = 2  # bootstraps that counting proofs takes beside finding the rows
+
+
+def follow_by_rows(
+    stratum: Stratum, schemas: Mapping[str, RelationSchema], kept: Kept | None, versions: Versions, context: Context
+) -> Followed | None:
+    """Bring a stratum of the same rules as before up to date by its rows alone; None where that cannot be, or is not to be tried.
+
+    Raises what evaluation raises; nothing given is changed.
+    """
+    if not isinstance(kept, RowsAlone) or kept.failures or kept.regret > max(ALWAYS, _COUNTING * kept.work) or not countable(stratum):
+        return None
+    if not context.keep or not 0 < context.fraction < math.inf or any(schema.choice for schema in schemas.values()):
+        return None
+    change = changes_below(stratum, versions)
+    rules = [rule for rule in stratum.rules if isinstance(rule, NormalRule)]
+    rederivation = Rederivation(schemas, rules, versions, context)
+    if change.large(context) or (not rederivation.only_grows and change.hopeless(kept.work, kept.steps, context)):
+        return None
+    context.allowance = allowed = max(ALWAYS, int(context.fraction * kept.work))
+    try:
+        found = rederivation.run()
+        spent = allowed - (context.allowance or 0)
+    except AllowanceSpentError:
+        context.allowance = None
+        regretting = replace(kept, regret=kept.regret + allowed + kept.work)
+        return rows_alone(schemas, rules, versions, context, regretting, "fallback")
+    except (ValueRangeError, OverflowError):
+        return None  # evaluation from nothing decides about failures
+    finally:
+        context.allowance = None
+    wasted = spent if 2 * rederivation.returned > rederivation.taken else 0
+    deltas = {name: version.difference(versions[name]) for name, version in found.items()}
+    after = replace(kept, regret=kept.regret + wasted)
+    return Followed(deltas, after, "update", change.rows, versions={name: _settled(version) for name, version in found.items()})
+
+
+def _settled(version: RelationVersion) -> RelationVersion:
+    """The relation with every key order brought up to date: of many rounds each would have a change waiting."""
+    return RelationVersion.of_orders(version.schema, version.identity.arena, version.kept_orders(0), version.known_bounds)

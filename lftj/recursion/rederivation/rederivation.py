@@ -1,0 +1,101 @@
+"""A recursive stratum after a change, from its rows alone: what follows from rows that came, without what rested on rows that went [DRed].
+
+After insertions semi-naïve rounds go on from the rows there are. Where something went below, whatever may have lost a derivation is taken
+away first (`over_deletion`); what is left has a derivation that nothing touched, so it is true now. Then rows that were taken are looked
+for in what is left, rule by rule, and rounds go on from what is found and from what came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from lftj.join.context import Context
+from lftj.maintain.versions import Versions
+from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RelationSchema
+from lftj.recursion.best.monotone import MonotoneFixpoint
+from lftj.recursion.rederivation.over_deletion import keep_orders, losing, only_grows, taken_below
+from lftj.recursion.update.effort import ITERATION, change_of, charge
+from lftj.recursion.update.rule_queries import LOST
+from lftj.storage.database import base_name
+from lftj.storage.delta import Columns, Delta, no_rows
+from lftj.storage.loose_rows import LooseRows
+from lftj.storage.relation import RelationVersion
+
+_ROUND = 5 * ITERATION  # its trees, its plans and their runs, however little it finds
+
+
+class _Rounds(MonotoneFixpoint):
+    """Rounds for few rows among many, which are charged with what they take."""
+
+    lasting = True
+
+    def _next_round(self) -> None:
+        super()._next_round()
+        charge(self.context, _ROUND)
+        for name, delta in self.deltas.items():
+            charge(self.context, change_of(delta.count, self.totals[name].count))
+
+
+class Rederivation:
+    """One commit. `taken`: how many rows were taken away; `returned`: how many of them came back."""
+
+    def __init__(self, schemas: Mapping[str, RelationSchema], rules: list[NormalRule], versions: Versions, context: Context):
+        self.taken = self.returned = 0
+        self._schemas, self._rules = schemas, rules
+        self._versions, self._context = versions, context
+        self._own = {base_name(name): name for name in schemas}
+        read = {name for rule in rules for name in rule.reads}.union(self._own)
+        self._below = [name for name in read - set(schemas) if name in versions]
+        self._changed = {name: versions.deltas[name] for name in self._below if name in versions.deltas}
+        self.only_grows = only_grows(rules, self._own, self._changed)
+
+    def run(self) -> dict[str, RelationVersion]:
+        """The relations as they are now. Raises what evaluation raises, and AllowanceSpentError; nothing given is changed."""
+        lost = {} if self.only_grows else self._over_deleted()
+        left = {name: self._without(name, lost.get(name)) for name in self._schemas}
+        rounds = _Rounds(self._schemas, {}, self._rules, self._versions, self._context)
+        rounds.resume(left)
+        for name, rows in lost.items():
+            self._look_for(name, rows, rounds)
+        rounds.offer_opened(self._versions)
+        rounds.proceed({name: delta.inserts for name, delta in self._changed.items()})
+        found = rounds.finish()
+        self.taken = sum(len(rows[0]) for rows in lost.values())
+        self.returned = sum(int(found[name].contains(rows).sum()) for name, rows in lost.items())
+        return found
+
+    def _over_deleted(self) -> dict[str, Columns]:
+        """The rows of each relation that may have lost a derivation."""
+        schemas = {name + LOST: replace(schema, name=name + LOST, key=None) for name, schema in self._schemas.items()}
+        rules = [each for rule in self._rules for each in losing(rule, rule.relation + LOST, self._lost)]
+        taken = taken_below(self._rules, self._lost, self._changed, self._versions, self._context.arena)
+        before = {name: self._versions.before(name) for name in (*self._below, *self._schemas)}
+        rounds = _Rounds(schemas, {}, rules, before | taken, self._context)
+        rounds.resume({name: RelationVersion.empty(schema, self._context.arena) for name, schema in schemas.items()})
+        rounds.proceed({name: rows.columns() for name, rows in taken.items()})
+        found = rounds.finish()
+        keep_orders(self._changed, before, self._versions)
+        return {name: rows.columns() for name in self._schemas if (rows := found[name + LOST]).count}
+
+    def _lost(self, name: str) -> str:
+        """The name for what a relation lost."""
+        return base_name(self._own[name] + LOST) if name in self._own else name + LOST
+
+    def _without(self, name: str, rows: Columns | None) -> RelationVersion:
+        version = self._versions[name]
+        if rows is None:
+            return version
+        charge(self._context, change_of(len(rows[0]), version.count))
+        return version.apply(Delta(no_rows(len(rows)), rows))
+
+    def _look_for(self, name: str, rows: Columns, rounds: _Rounds) -> None:
+        """Offer those of the rows that were taken which are given, or which a rule derives from what is left."""
+        if (base := base_name(name)) in self._versions:
+            there = self._versions[base].contains(rows)
+            rounds.rows[name].add_columns([column[there] for column in rows])
+        sought = LooseRows(replace(self._schemas[name], name=name + LOST, key=None), self._context.arena, rows)
+        for rule in self._rules:
+            if rule.relation == name:
+                head = PositiveAtom(name + LOST, tuple(term for term in rule.head if isinstance(term, Ref)))
+                rounds.offer_driven(replace(rule, atoms=(head, *rule.atoms)), head.relation, sought)

@@ -1,0 +1,169 @@
+"""Strata that keep no counts, followed by their rows alone: what is right, what it costs, and when proofs are counted instead."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+
+import lftj
+from tests.unit.recursion.proofs import Row
+from tests.unit.recursion.stratum import states
+from tests.unit.recursion.test_elastic import CLOSURE, EDGES, RING, change, steps, strategies
+from tests.unit.recursion.test_elastic_proofs import PROGRAMS, WIDTHS, expected, fact, text
+
+BLOCKS = [(i, i + 1) for block in range(200) for i in range(20 * block, 20 * block + 19)]
+
+
+def loaded(program: str, facts: dict[str, list[tuple[Any, ...]]], **options: Any) -> Any:
+    """A workspace with these rules and rows, after which nothing was changed."""
+    found = lftj.connect(**options)
+    found.add_rules(program)
+    change(found, facts, {})
+    return found
+
+
+@pytest.fixture
+def rows_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is too much for following by rows."""
+    monkeypatch.setattr("lftj.recursion.rederivation.by_rows.ALWAYS", 1 << 60)
+    monkeypatch.setattr("lftj.recursion.update.forecast.ALWAYS", 1 << 60)
+
+
+# ── right ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
+@pytest.mark.usefixtures("rows_alone")
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_rows_and_what_changed_are_right_after_every_change(name: str, seed: int):
+    rules, rnd = PROGRAMS[name], random.Random(f"{name} {seed}")
+    used = sorted({atom[0] for rule in rules for atom in (rule.head, *rule.atoms, *rule.negated)})
+    heads = sorted({rule.head[0] for rule in rules})
+    facts: dict[str, set[Row]] = {relation: set() for relation in WIDTHS}
+    workspace = lftj.connect()
+    workspace.add_rules(text(rules, name))
+    followed = 0
+    for _ in range(8):
+        present = sorted((relation, row) for relation, rows in facts.items() for row in rows)
+        gone = [each for each in present if rnd.random() < 0.2]
+        new = [fact(rnd, used, 3 if seed % 2 else 5) for _ in range(rnd.randrange(0, 5))]
+        before = {head: set(workspace[head].fetchall()) for head in heads}
+        with workspace.transaction() as transaction:
+            for relation, row in gone:
+                transaction.delete(relation, [row])
+                facts[relation].discard(row)
+            for relation, row in new:
+                transaction.insert(relation, [row])
+                facts[relation].add(row)
+        should = expected(rules, set(heads), facts)
+        for head in heads:
+            rows = set(should.get(head, {})) if WIDTHS[head] else {()} & set(workspace[head].fetchall())
+            assert set(workspace[head].fetchall()) == rows
+            changes = {(row[:-2], row[-2]) for row in transaction.changes(head).fetchall()}
+            assert changes == {(row, 1) for row in rows - before[head]} | {(row, -1) for row in before[head] - rows}
+        assert workspace.verify() == []
+        followed += strategies(workspace).count("update")
+    assert states(workspace) == []
+    assert followed
+
+
+def test_a_cycle_that_loses_its_way_in_does_not_keep_itself_alive():
+    ring = loaded(
+        EDGES + ".decl s(x: number)\n.decl r(x: number)\nr(x) :- s(x). r(y) :- r(x), e(x, y).", {"e": RING[:15], "s": [(0,), (7,)]}
+    )
+    change(ring, {"e": [(15, 0)]}, {"s": [(7,)]})
+    assert (len(ring["r"]), strategies(ring), states(ring)) == (16, ["update"], [])
+    change(ring, {}, {"s": [(0,)]})
+    assert (ring["r"].fetchall(), strategies(ring), states(ring)) == ([], ["update"], [])
+
+
+def test_a_failure_of_an_expression_leaves_everything_as_it_was():
+    quotients = loaded(
+        ".decl d(x: number)\n.decl e(x: number)\n.decl t(x: number)\nt(x) :- e(x). t(x / y) :- t(x), d(y), x < 100.\n",
+        {"d": [(0,), (1,)], "e": [(100,), (200,)]},
+    )
+    change(quotients, {"e": [(5,)]}, {"d": [(0,)]})
+    assert sorted(quotients["t"].fetchall()) == [(5,), (100,), (200,)]
+    with pytest.raises(lftj.ValueRangeError):
+        change(quotients, {"d": [(0,)]}, {})
+    assert sorted(quotients["t"].fetchall()) == [(5,), (100,), (200,)]
+    assert quotients.verify() == []
+
+
+def test_a_relation_that_is_read_and_negated_in_part_may_change():
+    program = EDGES + ".decl s(x: number)\n.decl r(x: number)\nr(x) :- s(x). r(y) :- r(x), e(x, y), x < y. r(0) :- r(x), x > 5, !e(_, x).\n"
+    both = loaded(program, {"s": [(9,)], "e": [(1, 2), (2, 3)]})
+    assert sorted(both["r"].fetchall()) == [(0,), (9,)]
+    change(both, {"e": [(8, 9), (9, 12), (12, 9)]}, {})
+    assert (sorted(both["r"].fetchall()), strategies(both)) == ([(9,), (12,)], ["update"])
+    change(both, {}, {"e": [(8, 9), (12, 9)]})
+    assert (sorted(both["r"].fetchall()), strategies(both)) == ([(0,), (9,), (12,)], ["update"])
+    assert both.verify() == []
+
+
+# ── what it costs ─────────────────────────────────────────────────────────────────────────────────────────────────────
+def test_the_first_changes_of_a_large_closure_cost_little_and_count_nothing():
+    closure = loaded(CLOSURE, {"e": BLOCKS})
+    evaluated = steps(closure)
+    for block in range(3):
+        edge = (20 * block + 18, 20 * block + 19)
+        change(closure, {}, {"e": [edge]})
+        assert (strategies(closure), len(closure["t"])) == (["update"], 200 * 190 - 19)
+        change(closure, {"e": [edge]}, {})
+        assert (strategies(closure), len(closure["t"])) == (["update"], 200 * 190)
+    assert steps(closure) < 500 < evaluated / 10
+    assert states(closure) == []
+    assert closure.verify() == []
+
+
+def test_key_orders_that_a_change_needs_are_kept_for_the_next():
+    closure = loaded(CLOSURE, {"e": BLOCKS})
+    for row in [(18, 19)], [(38, 39)]:
+        change(closure, {}, {"e": row})
+    orders = {row[0]: row[1] for row in closure.memory().fetchall() if row[0] == "t"}
+    assert steps(closure) < 500
+    change(closure, {}, {"e": [(58, 59)]})
+    assert {row[0]: row[1] for row in closure.memory().fetchall() if row[0] == "t"} == orders
+
+
+# ── when proofs are counted instead ───────────────────────────────────────────────────────────────────────────────────
+def dense() -> Any:
+    return loaded(CLOSURE, {"e": [(x, (x * 7 + y) % 300) for x in range(300) for y in range(1, 9)]})
+
+
+def test_what_takes_too_much_is_given_up_without_a_trace():
+    closure = dense()
+    change(closure, {}, {"e": [(0, 1)]})
+    assert (strategies(closure), states(closure)) == (["fallback"], []), "everything would have gone and come back"
+    assert closure.verify() == []
+
+
+def test_proofs_are_counted_once_what_was_given_up_has_cost_as_much():
+    closure, taken = dense(), []
+    while not states(closure) and len(taken) < 20:
+        change(closure, {}, {"e": [(x := len(taken), (x * 7 + 1) % 300)]})
+        taken += strategies(closure)
+        assert closure.verify() == []
+    assert 2 <= len(taken) < 20
+    assert taken == ["fallback"] * (len(taken) - 1) + ["bootstrap"]
+
+
+def test_proofs_are_counted_once_what_came_back_has_cost_as_much():
+    closure = dense()
+    closure._engine.fraction = 10
+    edges, seen = iter([(x, (x * 7 + 1) % 300) for x in range(300)]), 0
+    while not states(closure) and seen < 20:
+        change(closure, {}, {"e": [next(edges)]})
+        seen += 1
+        assert closure.verify() == []
+    assert 2 <= seen < 20
+    assert strategies(closure) == ["bootstrap"]
+    assert strategies(closure, seen)[:1] == ["update"]
+
+
+@pytest.mark.parametrize("elastic", [0.0, float("inf")])
+def test_elastic_0_never_follows_and_infinity_always_counts(elastic: float):
+    closure = loaded(CLOSURE, {"e": BLOCKS}, elastic=elastic)
+    change(closure, {}, {"e": [(18, 19)]})
+    assert strategies(closure) == ["update" if elastic else "bootstrap"]
+    assert len(states(closure)) == (elastic > 0)
