@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from lftj.join.order import NEW_ORDER, Choice, OrderSearch
+from lftj.join.order import KEPT_ORDER, NEW_ORDER, Choice, OrderSearch
 from lftj.join.statistics import Statistics
 from lftj.join.upkeep import Upkeep
 from lftj.join.variable_orders import variables_of
@@ -91,12 +91,12 @@ def make_plan(
     """Choose an order and lay out the levels. `needed` are the variables whose values come out, in that order.
 
     `count`: rows carry the number of proofs; otherwise the search below `emit_level` stops at the first proof. `forced` is a variable
-    order by name. A `lasting` plan runs at many commits, so key orders that do not exist yet cost it nothing: they are built once.
+    order by name. A `lasting` plan runs at many commits, so key orders that do not exist yet cost it little: they are built once.
     With `upkeep` it counts what commits do for them.
     """
     needed = tuple(needed)
     if forced is None or lasting:
-        choice = choose_order(rule, needed, relations, statistics, lasting=lasting, upkeep=upkeep)
+        choice = choose_order(rule, needed, relations, statistics, building=KEPT_ORDER if lasting else NEW_ORDER, upkeep=upkeep)
     else:
         choice = _forced(rule, forced)
     return lay_out(rule, choice, needed, relations, count=count)
@@ -108,11 +108,10 @@ def choose_order(
     relations: Mapping[str, RelationVersion],
     statistics: Statistics,
     *,
-    lasting: bool = False,
+    building: float = NEW_ORDER,
     upkeep: Upkeep | None = None,
 ) -> Choice:
-    """The variable order for the values of `needed`, as `make_plan` chooses it."""
-    building = 0.0 if lasting else NEW_ORDER
+    """The variable order for the values of `needed`, as `make_plan` chooses it. `building`: as of `OrderSearch`."""
     search = OrderSearch(
         rule, lambda name: statistics.of(relations[name]), lambda name: relations[name].orders(), frozenset(needed), building, upkeep
     )

@@ -82,7 +82,7 @@ class DeltaQuery:
             if self._prepared is None or any(_differ(*pair) for pair in zip(sizes, self._sizes, strict=True)):
                 more = max(change.inserts, change.erases, key=lambda rows: len(rows[0]))
                 readable = versions.with_change(self.relation, self.bound, more).with_signed(self.relation, self.bound, change)
-                choice = choose_order(self.rule, self.needed, readable, context.statistics, lasting=True, upkeep=context.upkeep)
+                choice = choose_order(self.rule, self.needed, readable, context.statistics, building=0.0, upkeep=context.upkeep)
                 plan = self._signed(choice, readable)
                 self._prepared, self._sizes = PreparedPlan(plan, readable, context), sizes
                 _keep_orders(plan, readable, context)

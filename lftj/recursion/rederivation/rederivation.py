@@ -1,8 +1,8 @@
 """A recursive stratum after a change, from its rows alone: what follows from rows that came, without what rested on rows that went [DRed].
 
-After insertions semi-naïve rounds go on from the rows there are. Where something went below, whatever may have lost a derivation is taken
-away first (`over_deletion`); what is left has a derivation that nothing touched, so it is true now. Then rows that were taken are looked
-for in what is left, rule by rule, and rounds go on from what is found and from what came.
+After insertions semi-naïve rounds go on from the rows there are. Where something went below, whatever may have lost a derivation is found
+first (`over_deletion`); what is left has a derivation that nothing touched, so it is true now. What follows from that alone is left too
+(`returning`). The rest goes, and rounds go on from what came.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from dataclasses import replace
 
 from lftj.join.context import Context
 from lftj.maintain.versions import Versions
-from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RelationSchema
+from lftj.program.normal_form import NormalRule, RelationSchema
 from lftj.recursion.best.monotone import MonotoneFixpoint
 from lftj.recursion.rederivation.over_deletion import keep_orders, losing, only_grows, taken_below
+from lftj.recursion.rederivation.returning import Returning
 from lftj.recursion.update.effort import ITERATION, change_of, charge
 from lftj.recursion.update.rule_queries import LOST
 from lftj.storage.database import base_name
 from lftj.storage.delta import Columns, Delta, no_rows
-from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import RelationVersion
 
 _ROUND = 5 * ITERATION  # its trees, its plans and their runs, however little it finds
@@ -38,7 +38,7 @@ class _Rounds(MonotoneFixpoint):
 
 
 class Rederivation:
-    """One commit. `taken`: how many rows were taken away; `returned`: how many of them came back."""
+    """One commit. `taken`: how many rows may have lost a derivation; `returned`: how many of them have another one."""
 
     def __init__(self, schemas: Mapping[str, RelationSchema], rules: list[NormalRule], versions: Versions, context: Context):
         self.taken = self.returned = 0
@@ -53,17 +53,14 @@ class Rederivation:
     def run(self) -> dict[str, RelationVersion]:
         """The relations as they are now. Raises what evaluation raises, and AllowanceSpentError; nothing given is changed."""
         lost = {} if self.only_grows else self._over_deleted()
-        left = {name: self._without(name, lost.get(name)) for name in self._schemas}
+        gone = Returning(self._schemas, self._rules, lost, self._versions, self._context).run() if lost else lost
+        self.taken = sum(len(rows[0]) for rows in lost.values())
+        self.returned = self.taken - sum(len(rows[0]) for rows in gone.values())
         rounds = _Rounds(self._schemas, {}, self._rules, self._versions, self._context)
-        rounds.resume(left)
-        for name, rows in lost.items():
-            self._look_for(name, rows, rounds)
+        rounds.resume({name: self._without(name, gone.get(name)) for name in self._schemas})
         rounds.offer_opened(self._versions)
         rounds.proceed({name: delta.inserts for name, delta in self._changed.items()})
-        found = rounds.finish()
-        self.taken = sum(len(rows[0]) for rows in lost.values())
-        self.returned = sum(int(found[name].contains(rows).sum()) for name, rows in lost.items())
-        return found
+        return rounds.finish()
 
     def _over_deleted(self) -> dict[str, Columns]:
         """The rows of each relation that may have lost a derivation."""
@@ -88,14 +85,3 @@ class Rederivation:
             return version
         charge(self._context, change_of(len(rows[0]), version.count))
         return version.apply(Delta(no_rows(len(rows)), rows))
-
-    def _look_for(self, name: str, rows: Columns, rounds: _Rounds) -> None:
-        """Offer those of the rows that were taken which are given, or which a rule derives from what is left."""
-        if (base := base_name(name)) in self._versions:
-            there = self._versions[base].contains(rows)
-            rounds.rows[name].add_columns([column[there] for column in rows])
-        sought = LooseRows(replace(self._schemas[name], name=name + LOST, key=None), self._context.arena, rows)
-        for rule in self._rules:
-            if rule.relation == name:
-                head = PositiveAtom(name + LOST, tuple(term for term in rule.head if isinstance(term, Ref)))
-                rounds.offer_driven(replace(rule, atoms=(head, *rule.atoms)), head.relation, sought)

@@ -1,0 +1,118 @@
+"""Which of the rows that may have lost a derivation have another one, found out before any of them is taken away [DRed].
+
+Most come back, and taking a row away and bringing it back changes a page in every key order. So relations stay as they were, and rules
+read them without what is `gone`, which a negated atom says: first everything that may have to go, then what is left of it from round to
+round. A row that returns drives the next round; what is looked for there are rows that are gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from lftj.join.context import Context
+from lftj.join.evaluate import Columns, chunks, plan_rule
+from lftj.maintain.full import head_picks
+from lftj.maintain.versions import Versions
+from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref, RelationSchema
+from lftj.recursion.update.effort import ITERATION, LOOK_UP, charge
+from lftj.recursion.update.rule_queries import LOST
+from lftj.storage.database import base_name
+from lftj.storage.loose_rows import LooseRows
+from lftj.storage.relation import RelationVersion
+from scantree.rows import difference, sort_rows
+
+BACK = "#back"
+"""Behind a relation's name: the rows that came back in the last round."""
+
+_MANY = 1000  # rows of the stratum for each that may be gone, from which on the search is worth key orders of its own
+
+Found = dict[str, Columns]
+
+
+class Returning:
+    """One commit: `run` gives what is gone for good of the rows that were `lost`, as far as rows that come do not bring it back."""
+
+    def __init__(
+        self,
+        schemas: Mapping[str, RelationSchema],
+        rules: list[NormalRule],
+        lost: Mapping[str, Columns],
+        versions: Versions,
+        context: Context,
+    ):
+        self._schemas, self._rules = schemas, rules
+        self._versions, self._context = versions, context
+        self.gone: Found = dict(lost)
+        rows = [sum(len(columns[0]) for columns in lost.values()), sum(versions[name].count for name in schemas)]
+        self._lasting = rows[0] * _MANY < rows[1]
+
+    def run(self) -> Found:
+        """Rounds until no row returns. Raises what evaluation raises, and AllowanceSpentError."""
+        fresh = self._settled(self._given(), self._derived({}))
+        while fresh:
+            fresh = self._settled(self._derived(fresh))
+        return self.gone
+
+    def _given(self) -> Iterator[tuple[str, Columns]]:
+        """Rows that are gone, and were given to the stratum beside what it derives."""
+        for name, rows in self.gone.items():
+            base = self._versions.get(base_name(name))
+            if base is not None:
+                there = base.contains(rows)
+                yield name, [column[there] for column in rows]
+
+    def _derived(self, fresh: Found) -> Iterator[tuple[str, Columns]]:
+        """What the rules derive, with a row among those that came back just now if there are any."""
+        relations = {name: self._versions[name] for rule in self._rules for name in rule.reads}
+        relations |= {name + LOST: self._loose(name, LOST, rows) for name, rows in self.gone.items()}
+        relations |= {name + BACK: self._loose(name, BACK, rows) for name, rows in fresh.items()}
+        for rule in self._rules:
+            if rule.relation in self.gone:
+                for driven in self._driven(rule, fresh):
+                    yield rule.relation, self._found(driven, relations)
+
+    def _driven(self, rule: NormalRule, fresh: Found) -> Iterator[NormalRule]:
+        """The rule, for rows that are gone: over what is not, or driven by each atom of which rows came back."""
+        if not fresh:
+            yield self._without_gone(rule, -1)
+        for number, atom in enumerate(rule.atoms):
+            if atom.relation in fresh:
+                yield self._without_gone(rule, number)
+
+    def _without_gone(self, rule: NormalRule, driver: int) -> NormalRule:
+        atoms, negated = list(rule.atoms), list(rule.negated)
+        for number, atom in enumerate(rule.atoms):
+            if number == driver:
+                atoms[number] = PositiveAtom(atom.relation + BACK, atom.args)
+            elif atom.relation in self.gone:
+                negated.append(NegatedAtom(atom.relation + LOST, atom.args))
+        sought = PositiveAtom(rule.relation + LOST, tuple(term for term in rule.head if isinstance(term, Ref)))
+        return replace(rule, atoms=(sought, *atoms), negated=tuple(negated))
+
+    def _found(self, rule: NormalRule, relations: Mapping[str, RelationVersion]) -> Columns:
+        needed, picks = head_picks(rule)
+        plan = plan_rule(rule, relations, self._context, needed=needed, count=False, lasting=self._lasting)
+        pieces = [piece.take(picks, axis=0) for piece in chunks(plan, relations, self._context)]
+        if not needed:
+            return [np.zeros(min(len(pieces), 1), np.int64)]
+        return list(np.concatenate([np.empty((len(picks), 0), np.int64), *pieces], axis=1))
+
+    def _settled(self, *found: Iterator[tuple[str, Columns]]) -> Found:
+        """What is found is gone no longer; it, by relation, each row once."""
+        charge(self._context, ITERATION)
+        pieces: dict[str, list[Columns]] = {}
+        for name, rows in (each for some in found for each in some):
+            if len(rows[0]):
+                pieces.setdefault(name, []).append(rows)
+        fresh = {name: sort_rows([np.concatenate(columns) for columns in zip(*rows, strict=True)]) for name, rows in pieces.items()}
+        for name, rows in fresh.items():
+            charge(self._context, LOOK_UP * len(rows[0]))
+            self.gone[name] = difference(self.gone[name], rows)
+        self.gone = {name: rows for name, rows in self.gone.items() if len(rows[0])}
+        return fresh
+
+    def _loose(self, name: str, suffix: str, rows: Columns) -> LooseRows:
+        return LooseRows(replace(self._schemas[name], name=name + suffix, key=None), self._context.arena, rows)
