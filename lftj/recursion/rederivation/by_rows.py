@@ -2,9 +2,9 @@
 
 Counting proofs takes a bootstrap of its own, of several times the time and the memory of the first. A small change seldom needs it: what
 it adds follows from the rows there are, and what it takes away can be found from them, at the price of taking too much and bringing it
-back. So that comes first, with the share of a bootstrap that `Context.fraction` allows; what takes more is given up for another bootstrap.
-Such a change, and one of which most came back, is to be regretted: counts would have saved the work. Once that has come to what
-counting takes, proofs are counted (`elastic`).
+back. So that comes first, with the share of a bootstrap that `Context.fraction` allows, or a little; what takes more is given up for
+another bootstrap. Such a change, and one of which most came back, is to be regretted: counts would have saved the work. Once that has
+come to what counting takes, proofs are counted (`elastic`).
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from lftj.maintain.versions import Versions
 from lftj.program.normal_form import NormalRule, RelationSchema, Stratum
 from lftj.recursion.elastic import Followed, Kept, RowsAlone, countable, rows_alone
 from lftj.recursion.rederivation.rederivation import Rederivation
-from lftj.recursion.update.forecast import ALWAYS, changes_below
+from lftj.recursion.update.forecast import changes_below
 from lftj.storage.relation import RelationVersion
 
+_ALWAYS = 20_000_000  # what a change may cost in any case (see `effort`): a tenth of a second
 _COUNTING = 2  # bootstraps that counting proofs takes beside finding the rows
 
 
@@ -32,7 +33,7 @@ def follow_by_rows(
 
     Raises what evaluation raises; nothing given is changed.
     """
-    if not isinstance(kept, RowsAlone) or kept.failures or kept.regret > max(ALWAYS, _COUNTING * kept.work) or not countable(stratum):
+    if not isinstance(kept, RowsAlone) or kept.failures or kept.regret > max(_ALWAYS, _COUNTING * kept.work) or not countable(stratum):
         return None
     if not context.keep or not 0 < context.fraction < math.inf or any(schema.choice for schema in schemas.values()):
         return None
@@ -41,7 +42,7 @@ def follow_by_rows(
     rederivation = Rederivation(schemas, rules, versions, context)
     if change.large(context) or (not rederivation.only_grows and change.hopeless(kept.work, kept.steps, context)):
         return None
-    context.allowance = allowed = max(ALWAYS, int(context.fraction * kept.work))
+    context.allowance = allowed = max(_ALWAYS, int(context.fraction * kept.work))
     try:
         found = rederivation.run()
         spent = allowed - (context.allowance or 0)

@@ -27,7 +27,7 @@ def loaded(program: str, facts: dict[str, list[tuple[Any, ...]]], **options: Any
 @pytest.fixture
 def rows_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is too much for following by rows."""
-    monkeypatch.setattr("lftj.recursion.rederivation.by_rows.ALWAYS", 1 << 60)
+    monkeypatch.setattr("lftj.recursion.rederivation.by_rows._ALWAYS", 1 << 60)
     monkeypatch.setattr("lftj.recursion.update.forecast.ALWAYS", 1 << 60)
 
 
@@ -131,14 +131,16 @@ def dense() -> Any:
     return loaded(CLOSURE, {"e": [(x, (x * 7 + y) % 300) for x in range(300) for y in range(1, 9)]})
 
 
-def test_what_takes_too_much_is_given_up_without_a_trace():
+def test_what_takes_too_much_is_given_up_without_a_trace(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("lftj.recursion.rederivation.by_rows._ALWAYS", 1_000_000)
     closure = dense()
     change(closure, {}, {"e": [(0, 1)]})
     assert (strategies(closure), states(closure)) == (["fallback"], []), "everything would have gone and come back"
     assert closure.verify() == []
 
 
-def test_proofs_are_counted_once_what_was_given_up_has_cost_as_much():
+def test_proofs_are_counted_once_what_was_given_up_has_cost_as_much(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("lftj.recursion.rederivation.by_rows._ALWAYS", 1_000_000)
     closure, taken = dense(), []
     while not states(closure) and len(taken) < 20:
         change(closure, {}, {"e": [(x := len(taken), (x * 7 + 1) % 300)]})
