@@ -131,9 +131,9 @@ def _delta_query(rule: NormalRule, needed: tuple[int, ...], turns: list[int]) ->
         return DeltaQuery(replace(rule, atoms=tuple(others), negated=tuple(negated)), rule.atoms[own].relation, None, needed)
     gone = rule.negated[own - behind]
     del negated[own - behind]
-    bound = tuple(column for column, argument in enumerate(gone.args) if argument is not None)
-    change = PositiveAtom(CHANGE, tuple(argument for argument in gone.args if argument is not None))
-    return DeltaQuery(replace(rule, atoms=(change, *others), negated=tuple(negated)), gone.relation, bound, needed)
+    return DeltaQuery(
+        replace(rule, atoms=(gone.bound_in(CHANGE), *others), negated=tuple(negated)), gone.relation, gone.bound_columns, needed
+    )
 
 
 def signed_assignments(queries: list[DeltaQuery], versions: Versions, context: Context, work: RuleWork) -> list[tuple[Columns, np.ndarray]]:

@@ -71,6 +71,15 @@ class NegatedAtom:
     relation: str
     args: tuple[Ref | Value | None, ...]
 
+    @property
+    def bound_columns(self) -> tuple[int, ...]:
+        """The columns that are not wildcards."""
+        return tuple(column for column, argument in enumerate(self.args) if argument is not None)
+
+    def bound_in(self, relation: str) -> PositiveAtom:
+        """The atom that finds the arguments of these columns in a relation of them alone."""
+        return PositiveAtom(relation, tuple(argument for argument in self.args if argument is not None))
+
 
 @dataclass(frozen=True, slots=True)
 class Assignment:

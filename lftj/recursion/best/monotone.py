@@ -92,10 +92,9 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
         for rule in self.rules:
             for atom in rule.negated:
                 if atom.relation in versions.deltas:
-                    bound = tuple(column for column, argument in enumerate(atom.args) if argument is not None)
-                    went = PositiveAtom(CHANGE, tuple(argument for argument in atom.args if argument is not None))
+                    bound = atom.bound_columns
                     rows = versions.with_change(atom.relation, bound, versions.presence(atom.relation, bound).erases)[CHANGE]
-                    self.offer_driven(replace(rule, atoms=(went, *rule.atoms)), CHANGE, rows)
+                    self.offer_driven(replace(rule, atoms=(atom.bound_in(CHANGE), *rule.atoms)), CHANGE, rows)
 
     def finish(self) -> dict[str, RelationVersion]:
         """Rounds until nothing improves. Endless where values improve for ever, but for the limits of the context."""

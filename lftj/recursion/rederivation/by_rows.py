@@ -38,9 +38,11 @@ def follow_by_rows(
     if not context.keep or not 0 < context.fraction < math.inf or any(schema.choice for schema in schemas.values()):
         return None
     change = changes_below(stratum, versions)
+    if change.large(context):
+        return None
     rules = [rule for rule in stratum.rules if isinstance(rule, NormalRule)]
     rederivation = Rederivation(schemas, rules, versions, context)
-    if change.large(context) or (not rederivation.only_grows and change.hopeless(kept.work, kept.steps, context)):
+    if not rederivation.only_grows and change.hopeless(kept.work, kept.steps, context):
         return None
     context.allowance = allowed = max(_ALWAYS, int(context.fraction * kept.work))
     try:

@@ -17,7 +17,7 @@ from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import RelationVersion
 from scantree import Arena
 
-CAME_SUFFIX = "+"
+_CAME = "+"
 """Behind the name of a relation, with columns: the values of these that it has a row for now, and had none before."""
 
 
@@ -27,8 +27,7 @@ def losing(rule: NormalRule, head: str, lost: Callable[[str], str]) -> Iterator[
         went = PositiveAtom(lost(atom.relation), atom.args)
         yield replace(rule, relation=head, atoms=(*rule.atoms[:number], went, *rule.atoms[number + 1 :]))
     for atom in rule.negated:
-        came = PositiveAtom(_came_name(atom), tuple(argument for argument in atom.args if argument is not None))
-        yield replace(rule, relation=head, atoms=(came, *rule.atoms))
+        yield replace(rule, relation=head, atoms=(atom.bound_in(_came_name(atom)), *rule.atoms))
 
 
 def only_grows(rules: Iterable[NormalRule], own: Collection[str], changed: Mapping[str, Delta]) -> bool:
@@ -48,7 +47,7 @@ def taken_below(
         if delta.erased:
             found[lost(name)] = LooseRows(versions[name].schema, arena, delta.erases)
     for atom in (atom for rule in rules for atom in rule.negated if atom.relation in changed):
-        bound, columns = _bound_columns(atom), versions[atom.relation].schema.columns
+        bound, columns = atom.bound_columns, versions[atom.relation].schema.columns
         schema = RelationSchema(_came_name(atom), tuple(columns[column] for column in bound))
         found[schema.name] = LooseRows(schema, arena, versions.presence(atom.relation, bound).inserts)
     return found
@@ -62,11 +61,6 @@ def keep_orders(names: Iterable[str], old: Mapping[str, RelationVersion], now: M
                 now[name].tree(order)
 
 
-def _bound_columns(atom: NegatedAtom) -> tuple[int, ...]:
-    """The columns of a negated atom that are not wildcards."""
-    return tuple(column for column, argument in enumerate(atom.args) if argument is not None)
-
-
 def _came_name(atom: NegatedAtom) -> str:
     """The name for the values of an atom's bound columns that came to be there."""
-    return f"{atom.relation}{CAME_SUFFIX}{_bound_columns(atom)}"
+    return f"{atom.relation}{_CAME}{atom.bound_columns}"

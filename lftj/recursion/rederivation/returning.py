@@ -46,8 +46,7 @@ class Returning:
         self._schemas, self._rules = schemas, rules
         self._versions, self._context = versions, context
         self.gone: Found = dict(lost)
-        rows = [sum(len(columns[0]) for columns in lost.values()), sum(versions[name].count for name in schemas)]
-        self._lasting = rows[0] * _MANY < rows[1]
+        self._lasting = sum(len(rows[0]) for rows in lost.values()) * _MANY < sum(versions[name].count for name in schemas)
 
     def run(self) -> Found:
         """Rounds until no row returns. Raises what evaluation raises, and AllowanceSpentError."""

@@ -43,11 +43,9 @@ class RuleQueries:
                 atoms = (*self._atoms(rule.atoms[:i], "", ITERATED), PositiveAtom(CHANGE, atom.args), *later)
                 queries.append(ElasticQuery(replace(rule, atoms=atoms, negated=_as_they_were(rule.negated)), atom.relation))
         for i, gone in enumerate(rule.negated):
-            bound = tuple(column for column, argument in enumerate(gone.args) if argument is not None)
-            change = PositiveAtom(CHANGE, tuple(argument for argument in gone.args if argument is not None))
             negated = (*rule.negated[:i], *_as_they_were(rule.negated[i + 1 :]))
-            body = replace(rule, atoms=(change, *self._atoms(rule.atoms, "", ITERATED)), negated=negated)
-            queries.append(ElasticQuery(body, gone.relation, bound))
+            body = replace(rule, atoms=(gone.bound_in(CHANGE), *self._atoms(rule.atoms, "", ITERATED)), negated=negated)
+            queries.append(ElasticQuery(body, gone.relation, gone.bound_columns))
         return queries
 
     @cached_property

@@ -85,8 +85,8 @@ def fact(rnd: random.Random, relations: list[str], values: int) -> tuple[str, Ro
     return relation, tuple(rnd.randrange(values) for _ in range(WIDTHS[relation]))
 
 
-def change(workspace: Any, facts: dict[str, set[Row]], gone: list[tuple[str, Row]], new: list[tuple[str, Row]]) -> None:
-    """One commit of deletions and insertions, to the workspace and to the sets."""
+def change(workspace: Any, facts: dict[str, set[Row]], gone: list[tuple[str, Row]], new: list[tuple[str, Row]]) -> Any:
+    """One commit of deletions and insertions, to the workspace and to the sets; the transaction, which is over."""
     with workspace.transaction() as transaction:
         for name, row in gone:
             transaction.delete(name, [row])
@@ -94,6 +94,7 @@ def change(workspace: Any, facts: dict[str, set[Row]], gone: list[tuple[str, Row
         for name, row in new:
             transaction.insert(name, [row])
             facts[name].add(row)
+    return transaction
 
 
 def expected(rules: list[Rule], members: set[str], facts: Input) -> dict[str, dict[Row, tuple[int, int]]]:
