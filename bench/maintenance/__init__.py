@@ -17,7 +17,7 @@ PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("assignments", ("work_per_assignment_spread",)),
     ("aggregates", ("aggregate_sum_us", "aggregate_minmax_steps")),
     ("bitcoin", ("bitcoin_speedup",)),
-    ("flights", ("flights_speedup", "flights_speedup_orders_kept")),
+    ("flights", ("flights_speedup", "flights_speedup_orders_kept", "flights_week_speedup")),
     ("pathway", ("pathway_time", "pathway_memory")),
 )
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import lftj
 from lftj.demo import feed
 
@@ -96,7 +98,7 @@ class Desk:
 
     def _committed(self, tx: Any, report: feed.Report, started: float) -> Commit:
         seconds = time.perf_counter() - started
-        signs = {view: [row[-2] for row in tx.changes(view).fetchall()] for view in VIEWS}
+        signs = {view: np.bincount(tx.changes(view).arrow()["__diff__"].to_numpy() + 1, minlength=3).tolist() for view in VIEWS}
         self.figures.extend(self._figures(report.day))
         return Commit(
             day=report.day,
@@ -104,8 +106,8 @@ class Desk:
             flights=len(report.flights),
             corrections=len(report.corrections),
             withdrawn=len(report.withdrawn),
-            gained={view: signs[view].count(1) for view in VIEWS},
-            lost={view: signs[view].count(-1) for view in VIEWS},
+            gained={view: signs[view][2] for view in VIEWS},
+            lost={view: signs[view][0] for view in VIEWS},
             seconds=seconds,
         )
 
@@ -145,5 +147,3 @@ def _apply(tx: Any, report: feed.Report) -> None:
     tx.upsert("delay", report.corrections)
     tx.delete("flight", report.withdrawn, missing="error")
     tx.delete("tail", report.withdrawn_tails, missing="error")
-    tx.insert("watched", report.watch)
-    tx.delete("watched", report.forget)

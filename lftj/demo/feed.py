@@ -20,7 +20,6 @@ FLIGHT_COLUMNS = ["id", "day", "carrier", "origin", "dest", "leaves", "arrives"]
 FIRST_DAY = datetime.date(2013, 9, 1)
 """The first day that is committed on its own; everything before it is loaded at once."""
 LAST_DAY = datetime.date(2013, 9, 30)
-WATCHED_DAYS = 7
 PROVISIONAL_EVERY = 20
 ONE_DAY = datetime.timedelta(days=1)
 
@@ -79,9 +78,8 @@ def _delays(flights: pa.Table, provisional: bool) -> pa.Table:
 class Report:
     """What one transaction brings, as Arrow tables.
 
-    `flights`, `tails` and `delays` are new; `corrections` replace delays; `withdrawn` flights and their `withdrawn_tails` are deleted; the
-    days `watch` come into the window of watched days and `forget` leave it. Tails and delays are functions of the flight's id, so their
-    columns are id and value.
+    `flights`, `tails` and `delays` are new; `corrections` replace delays; `withdrawn` flights and their `withdrawn_tails` are deleted.
+    Tails and delays are functions of the flight's id, so their columns are id and value.
     """
 
     day: datetime.date
@@ -91,8 +89,6 @@ class Report:
     corrections: pa.Table
     withdrawn: pa.Table
     withdrawn_tails: pa.Table
-    watch: list[tuple[datetime.date]]
-    forget: list[tuple[datetime.date]]
 
 
 def past(last: datetime.date, first: datetime.date | None = None) -> Report:
@@ -110,8 +106,6 @@ def past(last: datetime.date, first: datetime.date | None = None) -> Report:
         corrections=_delays(nothing, provisional=False),
         withdrawn=nothing.select(FLIGHT_COLUMNS),
         withdrawn_tails=_tails(nothing),
-        watch=[(last - ONE_DAY * back,) for back in range(WATCHED_DAYS)],
-        forget=[],
     )
 
 
@@ -127,6 +121,4 @@ def daily(day: datetime.date) -> Report:
         corrections=_delays(_where(before, _provisional(before)), provisional=False),
         withdrawn=withdrawn.select(FLIGHT_COLUMNS),
         withdrawn_tails=_tails(withdrawn),
-        watch=[(day,)],
-        forget=[(day - ONE_DAY * WATCHED_DAYS,)],
     )

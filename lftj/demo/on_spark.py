@@ -40,7 +40,6 @@ class SparkDesk:
             for name, table in tables.items():
                 pyarrow.parquet.write_table(pa.table(table), folder / f"{name}.parquet")
                 tx.insert(name, folder / f"{name}.parquet")
-            tx.insert("watched", report.watch)
         self._remember(report.delays)
 
     def commit(self, day: datetime.date) -> lftj.DistributedTransaction:
@@ -55,8 +54,6 @@ class SparkDesk:
             tx.insert("delay", report.corrections)
             tx.delete("flight", report.withdrawn)
             tx.delete("tail", report.withdrawn_tails)
-            tx.insert("watched", report.watch)
-            tx.delete("watched", report.forget)
         self._remember(report.delays)
         return tx
 

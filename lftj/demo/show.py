@@ -99,7 +99,7 @@ def final_tables(desk: Desk) -> list[tuple[str, Table]]:
             _table(("day", "from", "airports", "by connection only", "mean delay"), evenings),
         ),
         (
-            "Triangles of destinations that shared aeroplanes in the last seven days (view triangles_at)",
+            "Triangles of destinations that shared an aeroplane on some day (view triangles_at)",
             _table(("airport", "name", "triangles"), desk.triangles()),
         ),
     ]

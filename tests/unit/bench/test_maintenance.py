@@ -143,6 +143,6 @@ def test_the_smallest_size_fills_the_figures_that_need_no_peer(monkeypatch: pyte
     graphs.mkdir()
     lines = "".join(f"{k % 7},{k % 5},{k % 9 - 4},{1000 - k}.5\n" for k in range(60))
     (graphs / "bitcoin-otc.csv.xz").write_bytes(lzma.compress(lines.encode()))
-    apart = {"pathway_time", "pathway_memory", "flights_speedup", "flights_speedup_orders_kept", "edit1000"}
+    apart = {"pathway_time", "pathway_memory", "flights_speedup", "flights_speedup_orders_kept", "flights_week_speedup", "edit1000"}
     report: Report = run("maintenance", "s", tmp_path, sorted(set(BARS["maintenance"]) - apart))
     assert {figure.name for figure in report.figures} == set(BARS["maintenance"]) - apart

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 
 import lftj
 
@@ -24,7 +25,6 @@ FACTS = {
     "delay": """
         SELECT id, CASE WHEN source.day = $day AND id % 20 = 0 THEN departure_delay ELSE arrival_delay END AS minutes
         FROM source JOIN flight USING (id) WHERE arrival_delay IS NOT NULL""",
-    "watched": "SELECT DISTINCT day FROM source WHERE day BETWEEN $day - 6 AND $day",
 }
 
 # In an order in which each view reads only earlier ones.
@@ -34,19 +34,19 @@ VIEWS = {
         FROM flight JOIN delay USING (id) GROUP BY carrier, origin, dest""",
     "day_delay": """
         SELECT day, origin, count(*), avg(minutes)
-        FROM flight JOIN delay USING (id) SEMI JOIN watched USING (day) GROUP BY day, origin""",
+        FROM flight JOIN delay USING (id) GROUP BY day, origin""",
     "unregistered": "SELECT DISTINCT tail, carrier FROM flight JOIN tail USING (id) ANTI JOIN planes USING (tail)",
     "unregistered_planes": "SELECT carrier, name, count(*) FROM unregistered JOIN airlines USING (carrier) GROUP BY carrier, name",
-    "flown": "SELECT DISTINCT day, tail, origin, dest, leaves, arrives FROM flight JOIN tail USING (id) SEMI JOIN watched USING (day)",
+    "flown": "SELECT DISTINCT day, tail, origin, dest, leaves, arrives FROM flight JOIN tail USING (id)",
     "turn": """
         SELECT day, a.dest AS x, a.arrives AS landed, b.origin AS o, b.leaves AS off, b.dest AS y
         FROM flown AS a JOIN (SELECT day, tail, origin, leaves, dest FROM flown) AS b USING (day, tail)""",
     "leg": """
-        SELECT day, origin AS a, dest AS b, leaves, arrives FROM flight SEMI JOIN watched USING (day)
+        SELECT day, origin AS a, dest AS b, leaves, arrives FROM flight
         UNION SELECT day, x, o, landed, off FROM turn WHERE landed < off""",
     "reach": """
         WITH RECURSIVE found(day, start, airport, time) AS (
-            SELECT DISTINCT day, origin, dest, arrives FROM flight SEMI JOIN watched USING (day)
+            SELECT DISTINCT day, origin, dest, arrives FROM flight
             UNION
             SELECT found.day, start, b, arrives FROM found JOIN leg ON leg.day = found.day AND a = airport AND time <= leaves
         ) SELECT * FROM found""",
@@ -79,9 +79,20 @@ class Evening:
         for name, query in (FACTS | VIEWS).items():
             self.database.execute(f"CREATE TABLE {name} AS {query.replace('$day', f'DATE {day.isoformat()!r}')}")
 
-    def rows(self, relation: str) -> set[tuple[Any, ...]]:
+    def count(self, relation: str) -> int:
+        """Rows of a fact or view; views are sets here."""
+        return self.ask(f"SELECT count(*) FROM {relation}")[0][0]
+
+    def against(self, relation: str, rows: pa.Table) -> tuple[int, int]:
+        """Rows of a fact or view, each as often as it is there, that `rows` lack, and rows that only they have."""
+        with_those = self.database.cursor().register("those", rows)
+        both = (("FROM " + relation, "FROM those"), ("FROM those", "FROM " + relation))
+        lacking, more = (with_those.execute(f"SELECT count(*) FROM ({a} EXCEPT ALL {b})").fetchall()[0][0] for a, b in both)
+        return lacking, more
+
+    def table(self, relation: str) -> pa.Table:
         """All rows of a fact or view."""
-        return set(self.ask(f"FROM {relation}"))
+        return self.database.table(relation).to_arrow_table()
 
     def ask(self, query: str) -> list[tuple[Any, ...]]:
         """The rows of a query over facts and views."""

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+import lftj
 from lftj.demo import feed, show
 from lftj.demo.desk import VIEWS, Commit, Desk
 from tests.unit.demo.sql import Evening
@@ -23,15 +24,15 @@ EVENINGS = [feed.FIRST_DAY + feed.ONE_DAY * offset for offset in range(-1, DAYS)
 
 @dataclass
 class RecordingDesk(Desk):
-    """A desk that keeps, after each commit, all rows of all views."""
+    """A desk that keeps, after each commit, the state that it made."""
 
     commits: list[Commit] = field(default_factory=list)
-    states: dict[datetime.date, dict[str, list[tuple[Any, ...]]]] = field(default_factory=dict)
+    states: dict[datetime.date, lftj.Snapshot] = field(default_factory=dict)
 
     def _committed(self, *args: Any) -> Commit:
         commit = super()._committed(*args)
         self.commits.append(commit)
-        self.states[commit.day] = {view: self.rows(view) for view in VIEWS}
+        self.states[commit.day] = self.workspace.snapshot()
         return commit
 
 
@@ -59,9 +60,9 @@ def evenings() -> dict[datetime.date, Evening]:
 @pytest.mark.parametrize("day", EVENINGS, ids=str)
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_after_every_commit(demo: Show, evenings: dict[datetime.date, Evening], day: datetime.date, view: str) -> None:
-    rows = demo.desk.states[day][view]
-    assert len(rows) == len(set(rows)) > 0
-    assert set(rows) == evenings[day].rows(view)
+    rows = demo.desk.states[day][view].arrow()
+    assert len(rows) > 0
+    assert evenings[day].against(view, rows) == (0, 0)
 
 
 @pytest.mark.parametrize("position", range(DAYS + 1))
@@ -69,15 +70,15 @@ def test_every_printed_commit(demo: Show, evenings: dict[datetime.date, Evening]
     commit, now = demo.desk.commits[position], evenings[EVENINGS[position]]
     before = evenings[EVENINGS[position - 1]] if position else None
     for view in VIEWS:
-        old, new = before.rows(view) if before else set(), now.rows(view)
-        assert (commit.gained[view], commit.lost[view]) == (len(new - old), len(old - new)), view
+        changed = now.against(view, before.table(view)) if before else (now.count(view), 0)
+        assert (commit.gained[view], commit.lost[view]) == changed, view
     assert commit.day == EVENINGS[position]
     assert commit.version == demo.desk.commits[0].version + position
     if before:
-        gone = before.rows("flight") - now.rows("flight")
+        arrived, gone = now.against("flight", before.table("flight"))
         corrected = f"SELECT count(*) FROM source WHERE day = DATE '{EVENINGS[position - 1]}' AND id % 20 = 0 AND arrival_delay IS NOT NULL"
-        assert commit.flights == len(now.rows("flight") - before.rows("flight"))
-        assert (commit.corrections, commit.withdrawn) == (now.ask(corrected)[0][0], len(gone))
+        assert commit.flights == arrived
+        assert (commit.corrections, commit.withdrawn) == (now.ask(corrected)[0][0], gone)
         assert gone, "a day without a withdrawal shows less than it should"
 
 
