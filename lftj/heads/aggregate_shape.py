@@ -71,7 +71,7 @@ class AggregateShape:
     @staticmethod
     def of(rule: NormalRule) -> AggregateShape:
         """The shape of a rule's head, some term of which is an aggregate."""
-        group = [term.variable for term in rule.head if isinstance(term, Ref)]
+        group = rule.group
         terms = [term for term in rule.head if isinstance(term, AggregateTerm)]
         needed = tuple(dict.fromkeys([*group, *(argument.variable for term in terms for argument in term.args)]))
         types = tuple(rule.variables[variable].type for variable in needed)

@@ -149,7 +149,7 @@ def evaluate(
     relation are read as they lie, in O(n): a key order in which they would come out grouped would take longer to make.
     """
     if needed is None:
-        needed = tuple(term.variable for term in rule.head if isinstance(term, Ref))
+        needed = rule.group
     if (copied := copied_rows(rule, needed, relations, context)) is not None:
         context.check_memory(8 * len(copied[1]) * (1 + len(rule.atoms[0].args)))
         return copied

@@ -11,7 +11,7 @@ from lftj.join.evaluate import Columns
 from lftj.maintain.delta_query import DeltaQuery, delta_queries
 from lftj.maintain.extremes import Extremes, extremes_of
 from lftj.maintain.whole_parts import Guards
-from lftj.program.normal_form import AggregateTerm, NormalRule, Ref
+from lftj.program.normal_form import AggregateTerm, NormalRule
 
 
 class Body:
@@ -23,7 +23,7 @@ class Body:
     def __init__(self, rule: NormalRule, *, reads_order: bool = True):
         self.rule = rule
         self._reads_order = reads_order
-        self.group = tuple(term.variable for term in rule.head if isinstance(term, Ref))
+        self.group = rule.group
         self.calls = tuple(term for term in rule.head if isinstance(term, AggregateTerm))
         arguments = [argument.variable for term in self.calls for argument in term.args]
         self.needed = tuple(dict.fromkeys([*self.group, *arguments]))

@@ -73,7 +73,7 @@ def extremes_of(rule: NormalRule) -> Extremes | None:
     if len(places) < len(atom.args) or len(values) != 1 or any(term.function not in ("min", "max") for term in calls):
         return None
     (value,) = values
-    group = list(dict.fromkeys(term.variable for term in rule.head if isinstance(term, Ref)))
+    group = list(dict.fromkeys(rule.group))
     if value in group or rule.variables[value].type.name == "str":  # texts stand in the order of their codes
         return None
     leading = [places[variable] for variable in (*group, value)]

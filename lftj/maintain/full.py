@@ -11,7 +11,7 @@ from lftj.heads.support import support_counts
 from lftj.join.context import Context
 from lftj.join.evaluate import Columns, Relations, chunks, copied_rows, evaluate, plan_rule
 from lftj.maintain.functor_rows import functor_rows
-from lftj.program.normal_form import AggregateTerm, FunctorRule, NormalRule, Ref, RelationSchema
+from lftj.program.normal_form import AggregateTerm, FunctorRule, NormalRule, RelationSchema
 from lftj.storage.delta import no_rows
 from scantree.rows import sort_rows, union
 
@@ -37,7 +37,7 @@ def derive(schema: RelationSchema, rules: Iterable[NormalRule | FunctorRule], re
 
 def projected(rule: NormalRule, relations: Relations, context: Context) -> tuple[Columns, np.ndarray]:
     """The distinct head rows of a rule without aggregates, sorted, and how many assignments support each [LFTJ-IVM 2.2]."""
-    if (copied := copied_rows(rule, head_variables(rule), relations, context)) is not None:
+    if (copied := copied_rows(rule, rule.group, relations, context)) is not None:
         return support_counts(*copied)
     needed, picks = head_picks(rule)
     # with every variable in the head there is nothing to count: each assignment is its own row [LFTJ-IVM 2.1]
@@ -59,14 +59,9 @@ def projected(rule: NormalRule, relations: Relations, context: Context) -> tuple
 
 def head_picks(rule: NormalRule) -> tuple[tuple[int, ...], np.ndarray]:
     """The values that a head needs, and for each of its columns which of them it is."""
-    head = head_variables(rule)
+    head = rule.group
     needed = tuple(dict.fromkeys(head))
     return needed, np.array([needed.index(variable) for variable in head], np.int64)
-
-
-def head_variables(rule: NormalRule) -> list[int]:
-    """The variables of a head's columns."""
-    return [term.variable for term in rule.head if isinstance(term, Ref)]
 
 
 def _fewer(rows: np.ndarray) -> np.ndarray:
@@ -87,7 +82,7 @@ def _compact(rows: Columns, counts: np.ndarray, pieces: Sequence[np.ndarray], pi
 
 def aggregated(rule: NormalRule, relations: Relations, context: Context) -> Columns:
     """The head rows of a rule with aggregates, sorted."""
-    group = [term.variable for term in rule.head if isinstance(term, Ref)]
+    group = rule.group
     terms = [term for term in rule.head if isinstance(term, AggregateTerm)]
     needed = tuple(dict.fromkeys([*group, *(argument.variable for term in terms for argument in term.args)]))
     count = any(term.function not in _IDEMPOTENT for term in terms)

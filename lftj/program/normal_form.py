@@ -137,6 +137,15 @@ class NormalRule:
         """True when some head column is aggregated."""
         return any(isinstance(term, AggregateTerm) for term in self.head)
 
+    @property
+    def group(self) -> tuple[int, ...]:
+        """The variables of the head's columns that are not aggregated, in column order."""
+        return tuple(term.variable for term in self.head if isinstance(term, Ref))
+
+    def head_in(self, relation: str) -> PositiveAtom:
+        """The atom that finds a row of the head, which has no aggregate, in a relation of the same columns."""
+        return PositiveAtom(relation, tuple(term for term in self.head if isinstance(term, Ref)))
+
 
 @dataclass(frozen=True, slots=True)
 class FunctorRule:

@@ -20,7 +20,7 @@ from lftj.distributed.placing.steps import Move, Step
 from lftj.join.context import AllowanceSpentError, Context
 from lftj.maintain.row_checks import check_rows
 from lftj.maintain.versions import Versions
-from lftj.program.normal_form import PositiveAtom, Ref, RelationSchema
+from lftj.program.normal_form import RelationSchema
 from lftj.recursion.rederivation.over_deletion import keep_orders, only_grows, taken_below
 from lftj.storage.database import Database
 from lftj.storage.delta import Columns, Delta
@@ -138,7 +138,7 @@ class Exchange:
         for rule, cut in zip(self.rounds.rules, self.rounds.asked, strict=True):
             name = local_name(rule.relation.removesuffix(NEWS_SUFFIX) + LOST_SUFFIX, cut)
             sought[name] = sought.get(name) or lost.get(name) or self._sought(rule.relation, cut, lost, rows)
-            head = PositiveAtom(name, tuple(term for term in rule.head if isinstance(term, Ref)))
+            head = rule.head_in(name)
             fixpoint.offer_driven(replace(rule, atoms=(head, *rule.atoms)), name, sought[name])
         return self._go_on(fixpoint, versions)
 

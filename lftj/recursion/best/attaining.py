@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from lftj.join.evaluate import Relations
 from lftj.program.monotone import Lattice
-from lftj.program.normal_form import AggregateTerm, NormalRule, PositiveAtom, Ref
+from lftj.program.normal_form import AggregateTerm, NormalRule
 from lftj.storage.relation import RelationVersion
 
 BEST = "#best"
@@ -34,8 +34,7 @@ def attaining(rule: NormalRule, found: Mapping[str, Lattice]) -> NormalRule:
     if rule.relation not in found:
         return rule
     plain = offering(rule)
-    head = tuple(term for term in plain.head if isinstance(term, Ref))
-    return replace(plain, atoms=(*plain.atoms, PositiveAtom(rule.relation + BEST, head)))
+    return replace(plain, atoms=(*plain.atoms, plain.head_in(rule.relation + BEST)))
 
 
 class WithBest(Mapping[str, RelationVersion]):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from lftj.join.evaluate import Columns
 from lftj.maintain.versions import Versions
-from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RelationSchema
+from lftj.program.normal_form import NormalRule, PositiveAtom, RelationSchema
 from lftj.recursion.best.attaining import offering
 from lftj.recursion.best.monotone import MonotoneFixpoint
 from lftj.recursion.update.effort import ITERATION, change_of, charge
@@ -66,8 +66,8 @@ class Improvement(MonotoneFixpoint):
         group = [column for column in range(schema.arity) if column != value]
         open_ = RelationSchema(schema.name + _OPEN, tuple(schema.columns[column] for column in group))
         groups = [gone[column] for column in group] or [gone[value][:1] * 0]
-        head = tuple(term for column, term in enumerate(rule.head) if column != value and isinstance(term, Ref))
-        sought = PositiveAtom(open_.name, head)
+        head = rule.head_in(rule.relation).args
+        sought = PositiveAtom(open_.name, tuple(head[column] for column in group))
         self.offer_driven(replace(rule, atoms=(sought, *rule.atoms)), open_.name, LooseRows(open_, self.context.arena, groups))
 
     def _next_round(self) -> None:

@@ -64,7 +64,7 @@ def _step_rows(rule: NormalRule, relations: Relations, context: Context) -> tupl
     if others or rule.negated or rule.filters or len(atom.args) > 2 or len(set(terms)) < 2:
         return projected(rule, relations, context)
     columns = relations[atom.relation].columns()
-    return [columns[terms.index(term.variable)] for term in rule.head if isinstance(term, Ref)], np.ones(len(columns[0]), np.int64)
+    return [columns[terms.index(variable)] for variable in rule.group], np.ones(len(columns[0]), np.int64)
 
 
 def _numbered(columns: Columns) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -43,7 +43,7 @@ def _step(rule: NormalRule, name: str) -> tuple[int, NormalRule] | None:
     recursive = [atom for atom in rule.atoms if atom.relation == name]
     if len(recursive) != 1 or rule.assignments or rule.aggregates:
         return None
-    old, new = recursive[0].args, tuple(term for term in rule.head if isinstance(term, Ref))
+    old, new = recursive[0].args, rule.head_in(name).args
     changed = [column for column, (before, after) in enumerate(zip(old, new, strict=True)) if before != after]
     if len(changed) != 1 or len(_variables(old)) < len(old) or len(set(new)) < len(new):
         return None

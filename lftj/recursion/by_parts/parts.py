@@ -13,7 +13,7 @@ import numpy as np
 
 from lftj.join.context import Context
 from lftj.join.evaluate import Columns, Relations, copied_columns
-from lftj.maintain.full import head_variables, projected
+from lftj.maintain.full import projected
 from lftj.program.normal_form import NormalRule
 from lftj.recursion.by_parts.decomposable import Decomposition
 from lftj.recursion.by_parts.walk_kernels import Graph, Parts, Reached, invert, walk
@@ -71,7 +71,7 @@ def _steps(shape: Decomposition, relations: Relations, context: Context) -> tupl
 
 def _step_rows(rule: NormalRule, relations: Relations, context: Context) -> Columns:
     """The steps of one rule; those that just are a relation of two columns are read, not evaluated."""
-    places = copied_columns(rule, head_variables(rule))
+    places = copied_columns(rule, rule.group)
     if places is None or len(rule.atoms[0].args) != 2:
         return projected(rule, relations, context)[0]
     columns = relations[rule.atoms[0].relation].columns()

@@ -16,7 +16,7 @@ from lftj.join.context import Context
 from lftj.join.evaluate import Columns, chunks, plan_rule
 from lftj.maintain.full import head_picks
 from lftj.maintain.versions import Versions
-from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref, RelationSchema
+from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, RelationSchema
 from lftj.recursion.update.effort import ITERATION, LOOK_UP, charge
 from lftj.recursion.update.rule_queries import LOST
 from lftj.storage.database import base_name
@@ -88,7 +88,7 @@ class Returning:
                 atoms[number] = PositiveAtom(atom.relation + BACK, atom.args)
             elif atom.relation in self.gone:
                 negated.append(NegatedAtom(atom.relation + LOST, atom.args))
-        sought = PositiveAtom(rule.relation + LOST, tuple(term for term in rule.head if isinstance(term, Ref)))
+        sought = rule.head_in(rule.relation + LOST)
         return replace(rule, atoms=(sought, *atoms), negated=tuple(negated))
 
     def _found(self, rule: NormalRule, relations: Mapping[str, RelationVersion]) -> Columns:

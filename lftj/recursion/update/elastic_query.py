@@ -55,7 +55,7 @@ class ElasticQuery:
     def __init__(self, body: NormalRule, relation: str = "", bound: tuple[int, ...] | None = None):
         self.relation = relation
         self.bound = bound
-        head = [term.variable for term in body.head if isinstance(term, Ref)]
+        head = body.group
         self._head = tuple(dict.fromkeys(head))
         self.picks = [self._head.index(variable) for variable in head]
         self.values = len(self._head)

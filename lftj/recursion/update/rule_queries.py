@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import cached_property
 
 from lftj.maintain.versions import CHANGE, OLD
-from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref
+from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom
 from lftj.recursion.update.elastic_query import ElasticQuery
 from lftj.recursion.update.iterated_relation import ITERATED
 
@@ -65,7 +65,7 @@ class RuleQueries:
     def rediscovery(self) -> ElasticQuery:
         """The proofs that lost rows had before the update."""
         rule = self.rule
-        head = PositiveAtom(rule.relation + LOST, tuple(term for term in rule.head if isinstance(term, Ref)))
+        head = rule.head_in(rule.relation + LOST)
         atoms = (head, *self._atoms(rule.atoms, OLD, START))
         return ElasticQuery(replace(rule, atoms=atoms, negated=_as_they_were(rule.negated)))
 
