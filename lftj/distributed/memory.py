@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lftj.distributed.bounds import Bounds
 from lftj.distributed.parts.failure import Failure
 from lftj.distributed.parts.task import OnPart
-from lftj.distributed.placing.cuts import ALL, ONE, Cut, local_name
+from lftj.distributed.placing.cuts import ALL
 from lftj.distributed.placing.plan import PartPlan
 from lftj.distributed.plan_report import how
 from lftj.distributed.present import Present
@@ -57,12 +57,12 @@ def memory_report(present: Present, bounds: Bounds) -> Result:
     limits = bounds.left()
     tasks = [OnPart(**present.on(part, limits)) for part in range(present.executor.partitions)]
     told: list[Told] = bounds.run(present.executor, tell_memory, tasks)
-    whole = local_name("", ALL)
+    whole = {local for local, (_, cut) in present.plan.held.items() if cut == ALL}
     sums: dict[Kept, tuple[int, int]] = {}
     shared = set[tuple[Kept, tuple[str, int]]]()
     for each in told:
         for key, (rows, size) in each.kept.items():
-            if key[0].endswith(whole):
+            if key[0] in whole:
                 if (key, each.process) in shared:
                     continue
                 shared.add((key, each.process))
@@ -82,12 +82,7 @@ def memory_report(present: Present, bounds: Bounds) -> Result:
 
 def _named(local: str, plan: PartPlan) -> tuple[str, str]:
     """The relation of a local one, and how parts hold it."""
-    name, _, cut = local.partition("@")
-    place, hash_, base = cut.partition("#")
-    schema = plan.local.get(local)
-    if schema is None:
+    if local not in plan.held:
         return local, ""
-    homes = (placement.home for placement in plan.placements.values())
-    cuts: tuple[Cut, ...] = (ALL, ONE, *range(schema.arity), *homes, *(feed.cut for feed in plan.feeds))
-    found = next((known for known in cuts if local_name("", known) == f"@{place}"), None)
-    return (local, "") if found is None else (name + hash_ + base, how(schema, found))
+    name, cut = plan.held[local]
+    return name, how(plan.local[local], cut)

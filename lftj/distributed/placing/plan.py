@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
-from lftj.distributed.placing.cuts import ALL, Cut
+from lftj.distributed.placing.cuts import ALL, Cut, local_name
 from lftj.distributed.placing.hubs import Hubs
 from lftj.distributed.placing.placement import Placement
 from lftj.distributed.placing.rounds import Rounds
 from lftj.program.normal_form import RelationSchema, Stratum
 from lftj.program.program import Program
-from lftj.storage.database import base_name
+from lftj.storage.database import BASE_SUFFIX, base_name
 
 SHARE_SUFFIX = "%"
 """Behind the name of a relation: its shares."""
@@ -88,6 +89,13 @@ class PartPlan:
     homes: Mapping[str, Cut]
     placements: Mapping[str, Placement] = field(default_factory=dict)
     hubs: Hubs = field(default_factory=lambda: Hubs({}, {}))
+
+    @cached_property
+    def held(self) -> dict[str, tuple[str, Cut]]:
+        """By local name which relation parts hold, and in which cut; of one that has rules, own rows are `name#base`."""
+        derived = {local_name(name, placed.home): (name, placed.home) for name, placed in self.placements.items()}
+        fed = ((feed.schema.name, feed.relation, feed.cut) for feed in self.feeds)
+        return derived | {local: (name if local.endswith(BASE_SUFFIX) else name.removesuffix(BASE_SUFFIX), cut) for local, name, cut in fed}
 
     def feeds_of(self, stage: int) -> list[Feed]:
         """The feeds before a stage."""

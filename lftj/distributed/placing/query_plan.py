@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from lftj.distributed.placing.cuts import ALL, HERE, ONE, Cut, HubCut, holders, local_name
+from lftj.distributed.placing.cuts import ALL, HERE, ONE, Cut, holders, local_name
 from lftj.distributed.placing.leads import Lead, Pair, Placement, Rule, alone, leading, pairs
 from lftj.distributed.placing.placement import Placing
 from lftj.distributed.placing.plan import Feed, Output, PartPlan, Stage
@@ -55,15 +55,7 @@ class QueryPlan:
 
 def query_plan(plan: PartPlan, program: Program, own: Sequence[Stratum], counts: Mapping[str, int], *, held: bool) -> QueryPlan:
     """The plan for the strata `own` of a program that `plan` knows but for them; `held`: whether parts are at the version that is asked."""
-    return _QueryPlanner(plan, program, own, counts, _held(plan) if held else frozenset()).query()
-
-
-def _held(plan: PartPlan) -> frozenset[str]:
-    """What parts have, by its local name."""
-    relations = plan.program.catalog.relations.values()
-    split = {cut for cut in (*plan.homes.values(), *(feed.cut for feed in plan.feeds)) if isinstance(cut, HubCut)}
-    names = (local_name(schema.name, cut) for schema in relations for cut in (ALL, ONE, *range(schema.arity), *split))
-    return frozenset(name for name in names if name in plan.local)
+    return _QueryPlanner(plan, program, own, counts, frozenset(plan.held) if held else frozenset()).query()
 
 
 class _QueryPlacing(Placing):

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from lftj.distributed.placing.cuts import ALL, ONE, HubCut
+from lftj.distributed.placing.cuts import ALL, ONE, HubCut, local_name
 from lftj.distributed.placing.plan import PartPlan
 from lftj.distributed.placing.planner import plan_of
 from lftj.distributed.placing.programs import described, digest, restored
 from lftj.program.program import Program
+from lftj.storage.database import BASE_SUFFIX
 from lftj.syntax.parser import parse
 from tests.unit.program.listing import list_rule
 
@@ -167,3 +168,14 @@ def test_equal_programs_have_one_digest() -> None:
     first, second = described(program, frozenset(), {}), described(program, frozenset({"e"}), {})
     assert digest(first) == digest(dict(reversed(first.items())))
     assert digest(first) != digest(second)
+
+
+@pytest.mark.parametrize("hubs", [None, HUBS])
+def test_the_plan_knows_in_which_cut_each_local_relation_is_held(hubs: dict[str, Any] | None) -> None:
+    views = "t(x, z) :- e(x, y), e(y, z), e(x, z). p(x, y) :- e(x, y). p(x, z) :- p(x, y), p(y, z). n(count()) :- p(_, _)."
+    made = plan(EDGE + X.format("t", "z") + X.format("p", "y") + ".decl n(n: number)\n" + views, hubs)
+    unplaced = {local for local in made.local if "@" not in local}
+    assert made.held.keys() == made.local.keys() - unplaced
+    assert unplaced == {"p~", "n%"}
+    for local, (name, cut) in made.held.items():
+        assert local == local_name(name.removesuffix(BASE_SUFFIX), cut) + (BASE_SUFFIX if name.endswith(BASE_SUFFIX) else "")
