@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from lftj.declared import ChoiceDomains, function_schema, is_news, relation_schema, view_schema
 from lftj.engine import Engine
@@ -29,6 +29,7 @@ from lftj.subscription import Callback, Subscription
 from lftj.syntax.builder import Predicate
 from lftj.transaction import Transaction
 from lftj.verify import Discrepancy
+from lftj.writer import no_attribute
 
 if TYPE_CHECKING:
     import pandas  # pyright: ignore[reportMissingTypeStubs]
@@ -218,3 +219,8 @@ class Workspace:
         if self._live is None:
             return "<Workspace, closed>"
         return f"<Workspace, version {self.version}, {len(self.relations)} relations, {len(self.rules)} rules>"
+
+    if not TYPE_CHECKING:  # a type checker is to go on finding attributes that are not there
+
+        def __getattr__(self, name: str) -> NoReturn:
+            raise no_attribute(self, Transaction, name)

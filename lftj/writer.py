@@ -14,6 +14,14 @@ from lftj.errors import TransactionError
 Draft = TypeVar("Draft")
 
 
+def no_attribute(workspace: object, transaction: type[object], name: str) -> AttributeError:
+    """What to raise for an attribute that a workspace has not; who looks for what transactions do is told where it is."""
+    problem = f"{type(workspace).__name__!r} object has no attribute {name!r}"
+    if not name.startswith("_") and callable(getattr(transaction, name, None)):
+        problem += f"; transactions have: with ws.transaction() as tx: tx.{name}(…)"
+    return AttributeError(problem, name=name, obj=workspace)
+
+
 class WriterLock:
     """Held by at most one transaction. Knows its thread, so that a second transaction in the same thread is an error, not a deadlock."""
 

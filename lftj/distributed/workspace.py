@@ -28,6 +28,7 @@ from lftj.state import name_of
 from lftj.subscription import Callback, Subscription
 from lftj.syntax.builder import Predicate
 from lftj.verify import Discrepancy
+from lftj.writer import no_attribute
 
 if TYPE_CHECKING:
     import pandas  # pyright: ignore[reportMissingTypeStubs]
@@ -242,7 +243,7 @@ class DistributedWorkspace:
     def __getattr__(self, name: str) -> NoReturn:
         if name in _NOT_YET:
             raise unsupported(name, _NOT_YET[name])
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        raise no_attribute(self, DistributedTransaction, name)
 
 
 _NOT_YET = {

@@ -90,3 +90,15 @@ def test_views_take_no_rows(bank):
         assert caught.value.code == "E321"
     with bank.transaction() as tx, pytest.raises(lftj.TransactionError):
         tx.delete_where("reach", src=1)
+
+
+@pytest.mark.parametrize("name", ["insert", "delete", "upsert", "changes"])
+def test_a_workspace_says_where_changes_are_made(bank, name):
+    with pytest.raises(AttributeError, match=rf"'Workspace' object has no attribute '{name}'; .*with ws.transaction\(\) as tx: tx.{name}"):
+        getattr(bank, name)
+
+
+def test_what_nobody_has_is_not_there(bank):
+    assert not hasattr(bank, "inserts")
+    with pytest.raises(AttributeError, match=r"no attribute 'inserts'$"):
+        bank.inserts  # noqa: B018
