@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from scantree import Arena, IntervalTree
+from scantree import Arena, IntervalTree, after_prefix
 from scantree.rows import equal_runs, sort_rows
 from sensitivity.coverage import Columns, Words, consolidated
 from sensitivity.granularity import Granularity
@@ -26,17 +26,8 @@ from sensitivity.shape import Position
 SLACK = 1024
 """Intervals more than twice the needed ones that an index may have before it is merged: half an index this small is not worth the work."""
 
-_GREATEST = 2**63 - 1
-
 Live = Callable[[Mapping[int, Words]], np.ndarray]
 """Tells of contexts, given as columns by level, which may be alive. It may err on the side of life."""
-
-
-def _after(prefix: tuple[int, ...]) -> tuple[int, ...] | None:
-    """The least prefix greater than all keys that begin with `prefix`; None when there is none."""
-    while prefix and prefix[-1] == _GREATEST:
-        prefix = prefix[:-1]
-    return (*prefix[:-1], prefix[-1] + 1) if prefix else None
 
 
 class SensitivityIndex:
@@ -112,7 +103,7 @@ class SensitivityIndex:
         For branches that vanished from the atom's trie: no context below them is alive.
         """
         tree = self.intervals.tree
-        gone = [tree.range(branch, _after(branch)) for branch in zip(*(column.tolist() for column in branches), strict=True)]
+        gone = [tree.range(branch, after_prefix(branch)) for branch in zip(*(column.tolist() for column in branches), strict=True)]
         found = [piece for piece in gone if len(piece[0])]
         if not found:
             return self
