@@ -151,5 +151,5 @@ def _awaited(future: Future[Result], meanwhile: Callable[[], None] | None) -> Re
 def usable_cores() -> int:
     """How many cores this process may use, which can be fewer than the machine has."""
     if hasattr(os, "sched_getaffinity"):
-        return max(1, len(os.sched_getaffinity(0)))
+        return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -85,7 +85,7 @@ def test_what_the_waiting_caller_meets_stops_everything(raised: type[BaseExcepti
 
 
 def test_threads_are_as_many_as_cores_unless_said():
-    assert ThreadExecutor().workers == usable_cores() <= (os.cpu_count() or 1)
+    assert ThreadExecutor().workers == usable_cores() == len(os.sched_getaffinity(0))
     assert ThreadExecutor(3).parts >= 3
     assert repr(ThreadExecutor(2, parts=7)) == "ThreadExecutor(threads=2, parts=7)"
     for wrong in ({"threads": 0}, {"parts": -1}):

@@ -46,6 +46,18 @@ def test_parts_ascend_and_are_no_more_than_asked_for(weights: dict[int, int], pa
     assert sum(part.weight for part in ranges) == pytest.approx(sum(weights.values()))
 
 
+@given(st.dictionaries(KEYS, WEIGHTS, min_size=1, max_size=30), st.integers(1, 12), st.booleans())
+def test_a_part_weighs_what_its_keys_weigh(weights: dict[int, int], parts: int, divisible: bool):
+    seconds, shares = below(0)
+    pairs = [
+        (key, second, weight * share / shares.sum())
+        for key, weight in weights.items()
+        for second, share in zip(seconds, shares, strict=True)
+    ]
+    for part in cut(weights, parts, divisible):
+        assert part.weight == pytest.approx(sum(weight for key, second, weight in pairs if holds(part, key, second)))
+
+
 @given(st.lists(st.integers(50, 150), min_size=200, max_size=400), st.integers(2, 20))
 def test_parts_of_many_light_keys_are_even(weights: list[int], parts: int):
     ranges = split(np.arange(len(weights)), np.array(weights, np.float64), parts)

@@ -58,10 +58,24 @@ def test_what_saves_most_bytes_for_a_step_goes_first() -> None:
     )
 
 
+def test_an_index_that_is_hardly_smaller_saves_little_however_large_it_is() -> None:
+    positions = body(3, "G 0 2, H 1 2, I 0 1 2, R 2").shape.indexable[:2]
+    large = PositionEstimate(positions[0], (Option(NONE, 0, 1e6), Option(hull(), 4.9e6, 5e5), Option(EXACT, 5e6, 10)))
+    other = PositionEstimate(positions[1], (Option(NONE, 0, 2e6), Option(EXACT, 4e6, 10)))
+    chosen = choose_granularities(BodyEstimate(1e7, (large, other)), 8.9e6)
+    assert [chosen[p.position.key].granularity for p in (large, other)] == [NONE, EXACT]
+
+
 def test_computed_levels_cost_a_look_up() -> None:
     shape = BodyShape(3, (AtomShape((0, 2)), AtomShape((1,))), 3, {0: Constant(5)})
     about = estimate(shape, [EDGES, FEW])
     assert about.full_steps == pytest.approx(1 + 1 + 501 + 500 * (1 + 1e6 / 3e4), rel=0.01)
+
+
+def test_a_leap_is_a_step_of_each_atom_that_takes_part() -> None:
+    about = estimate(body(3, "E 0 1, E 1 2, E 0 2").shape, [EDGES] * 3)
+    degree = 1e6 / 3e4
+    assert about.full_steps == pytest.approx(1 + 2 * (1 + 3e4) + 2 * 3e4 * (1 + degree) + 2 * 1e6 * (1 + degree))
 
 
 @settings(max_examples=60)

@@ -31,6 +31,7 @@ def test_a_row_under_a_branch_that_stays_is_one_surgery_below_it() -> None:
     assert rows_of(changed.appeared(2, topmost=True)) == [(1, 7)]
     assert rows_of(changed.vanished(2, topmost=True)) == []
     assert rows_of(changed.changed(1, topmost=True)) == [(2,), (3,)]
+    assert changed.changed(1, topmost=True) is changed.changed(1, topmost=True)  # atoms that share the trie share these
 
 
 def test_a_branch_whose_rows_are_exchanged_stays() -> None:
