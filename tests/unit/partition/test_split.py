@@ -78,6 +78,11 @@ def test_a_heavy_key_has_parts_of_its_own():
     assert holding.weight == 300
 
 
+def test_keys_that_are_heavy_for_a_part_but_not_for_two_stay_whole():
+    weights = {key: 100 if key % 2 else 1 for key in range(7)}
+    assert [part.weight for part in cut(weights, 7, divisible=True)] == [1, 100, 1, 100, 1, 100, 1]
+
+
 def test_a_range_of_keys_is_divided_without_leaving_it():
     ranges = split(np.arange(5, 15), np.ones(10), 4, low=5, high=20)
     assert ranges[0].low == 5
