@@ -145,3 +145,37 @@ def test_together_the_caller_looks_around_while_it_waits():
 
     with pytest.raises(KeyboardInterrupt):
         ThreadExecutor(2).together(lambda payload: (task(payload), time.sleep(0.01)), range(200), meanwhile=look)
+
+
+def test_together_all_threads_have_ended_before_an_interrupt_goes_on():
+    stop, busy, caller = threading.Event(), threading.Event(), threading.get_ident()
+    ended: list[int] = []
+
+    def task(payload: int) -> None:
+        if threading.get_ident() == caller:
+            assert busy.wait(10)
+            return
+        busy.set()
+        assert stop.wait(10)
+        time.sleep(0.05)
+        ended.append(payload)
+
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ThreadExecutor(2).together(task, range(2), stop=stop, meanwhile=interrupted)
+    assert len(ended) == 1
+
+
+def test_together_a_thread_that_cannot_start_is_told(monkeypatch: pytest.MonkeyPatch):
+    start = threading.Thread.start
+
+    def refused(thread: threading.Thread) -> None:
+        if thread.name == "part-2":
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    with pytest.raises(RuntimeError, match="can't start"):
+        ThreadExecutor(3).together(abs, range(3))
