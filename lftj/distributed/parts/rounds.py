@@ -41,6 +41,8 @@ class PartFixpoint(MonotoneFixpoint):
 
     best_first = False
     """What is found of a relation is taken twice in a round, to be handed out and to go on from: nothing may wait in between."""
+    compiled = False
+    """Nor may any round pass by without handing out."""
 
     def __init__(
         self,

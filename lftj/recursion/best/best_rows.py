@@ -14,7 +14,7 @@ from lftj.heads.aggregate import AggregateCall, aggregate
 from lftj.heads.values import by_value
 from lftj.join.evaluate import Columns
 from lftj.program.monotone import Lattice
-from lftj.storage.delta import Delta, no_rows
+from lftj.storage.delta import Delta, no_rows, stored_width
 from lftj.storage.relation import RelationVersion
 from scantree.rows import sort_rows
 
@@ -43,6 +43,16 @@ class BestRows:
     def add_columns(self, columns: Columns) -> None:
         """Add candidates whose columns are these."""
         self.add(np.array(columns, np.int64), np.arange(len(columns)))
+
+    @property
+    def offered(self) -> int:
+        """How many candidates wait to be looked at."""
+        return sum(rows.shape[1] for rows in self._waiting)
+
+    def take_offers(self) -> np.ndarray:
+        """The candidates that wait, as a matrix of columns × rows, to be looked at elsewhere."""
+        waiting, self._waiting = self._waiting, []
+        return np.concatenate([np.empty((stored_width(self.total.schema.arity), 0), np.int64), *waiting], axis=1)
 
     def take_fresh(self, ordered: bool = True) -> Columns:
         """The rows that are new or better since the last call, in ascending order. O(m log n) for m candidates."""

@@ -23,6 +23,7 @@ from lftj.program.monotone import Lattice
 from lftj.program.normal_form import NormalRule, PositiveAtom, RelationSchema
 from lftj.recursion.best.attaining import offering
 from lftj.recursion.best.best_rows import BestRows
+from lftj.recursion.best.few_offers import FewOffers
 from lftj.recursion.rounds.fixpoint import Fixpoint
 from lftj.recursion.rounds.variants import delta_name
 from lftj.storage.database import base_name
@@ -35,6 +36,8 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
 
     best_first = True
     """Whether a round may leave some of many offers to later rounds."""
+    compiled = True
+    """Whether rounds of few offers may be left to compiled code."""
 
     def __init__(
         self,
@@ -50,6 +53,7 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
         self.rounds = 0
         # each relation is read whole, if only to compare what it is offered
         self.totals = {name: RelationVersion.empty(schema, context.arena) for name, schema in schemas.items()}
+        self.few = FewOffers(schemas, found, self.variants, context)
 
     def first(self, schema: RelationSchema, seeds: list[NormalRule]) -> BestRows:
         """The base rows, and what the rules offer that read nothing of the stratum."""
@@ -118,12 +122,22 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
 
     def _next_round(self) -> None:
         """Make what improved the deltas, and bring the totals forward. A round counts as work, however little it finds."""
+        if self.compiled and self.few.worth_trying(sum(rows.offered for rows in self.rows.values())):
+            self._do_compiled()
         self.context.spend(1)
         self.rounds += 1
         self.older = dict(self.totals)
         for name, schema in self.schemas.items():
             self.deltas[name] = self._loose(schema, self.rows[name].take_fresh())
             self.totals[name] = self.rows[name].total
+
+    def _do_compiled(self) -> None:
+        """Rounds of few offers, up to one that is for others."""
+        offers = {name: rows.take_offers() for name, rows in self.rows.items()}
+        left = self.few.go(self.totals, self.lower, offers, self._plans)
+        for name, rows in self.rows.items():
+            rows.total = self.totals[name]
+            rows.add(left[name], np.arange(len(left[name])))
 
     def _loose(self, schema: RelationSchema, rows: Columns) -> LooseRows:
         return LooseRows(replace(schema, name=delta_name(schema.name), key=None), self.context.arena, rows)

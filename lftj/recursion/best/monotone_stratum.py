@@ -96,7 +96,9 @@ class _Commit:
         rows = fixpoint.finish()
         deltas = {name: rows[name].difference(old[name]) if go_on else old[name].change_to(rows[name].columns()) for name in rows}
         steps = self._context.work - before
-        work = STEP * steps + ITERATION * fixpoint.rounds + ROW_ALONE * sum(version.count for version in rows.values())
+        work = (
+            STEP * steps + ITERATION * fixpoint.rounds + fixpoint.few.effort + ROW_ALONE * sum(version.count for version in rows.values())
+        )
         after: Kept = kept if go_on else replace(kept, work=work, steps=steps)
         if counted is not None:
             after = self._proven(counted, rows, work) or after

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -14,13 +14,10 @@ from lftj.recursion.update import settle_kernels as tree_at
 from lftj.recursion.update.choosing import Choosing
 from lftj.recursion.update.elastic_query import ElasticQuery
 from lftj.recursion.update.iterated_relation import ITERATED, IteratedRelation
+from lftj.recursion.update.numbered_trees import NumberedTrees
 from lftj.recursion.update.rounds_kernels import Questions
 from lftj.recursion.update.rule_queries import BEFORE, LOST, MOVED
-from lftj.recursion.update.settle_kernels import Trees
-from lftj.storage.relation import Order
 from scantree import Arena, Tree
-from scantree.layout import words_to_change
-from scantree.page_kernels import MAX_HEIGHT, REFERENCES, release
 
 CANDIDATES = "#candidates"
 RANKING = "#ranking"
@@ -40,9 +37,37 @@ class Question(NamedTuple):
         """The name under which the query reads them."""
         return self.schema.name
 
+    @property
+    def picks(self) -> list[int]:
+        """The head's columns among the outputs."""
+        return self.query.picks
 
-class TreeTable:
-    """The trees of a stratum by number: each relation's, in its key orders, then those of what moves and of what is lost."""
+    @property
+    def values(self) -> int:
+        """Outputs before the standings."""
+        return self.query.values
+
+
+class Asked(Protocol):
+    """What is asked in a round about the rows of a relation that move, or (`lost`) that are lost: it proves rows of `head`.
+
+    Column i of these is output `picks[i]` of its plan, which has so many `values` before standings.
+    """
+
+    @property
+    def relation(self) -> str: ...
+    @property
+    def lost(self) -> bool: ...
+    @property
+    def head(self) -> str: ...
+    @property
+    def picks(self) -> Sequence[int]: ...
+    @property
+    def values(self) -> int: ...
+
+
+class TreeTable(NumberedTrees):
+    """The trees of a stratum: each relation's, in its key orders, then those of what moves and of what is lost."""
 
     def __init__(
         self,
@@ -51,15 +76,11 @@ class TreeTable:
         plans: Mapping[Question, PreparedPlan],
         arena: Arena,
     ):
-        self._arena = arena
+        super().__init__(len(relations), tree_at.RELATION_WORDS, arena)
         self._relations = relations
         self._choosing = choosing
-        self._numbers: dict[tuple[str, Order], int] = {}
-        self._trees: list[Tree] = []
         asked = [(atom.relation, atom.order) for prepared in plans.values() for atom in prepared.plan.atoms]
-        widest = max(relation.identity.key_width for relation in relations.values())
-        bounds = np.zeros((len(relations), tree_at.RELATION_WORDS), np.int64)
-        for record, (name, relation) in zip(bounds, relations.items(), strict=True):
+        for record, (name, relation) in zip(self.ends, relations.items(), strict=True):
             width = relation.identity.key_width
             record[tree_at.ARITY] = width
             if name in choosing:
@@ -77,66 +98,30 @@ class TreeTable:
                 record[end] = record[end - 1]
                 for order in dict.fromkeys(order or tuple(range(keys)) for read, order in asked if read == name + kind):
                     self._number(name + kind, order, Tree.empty(arena, keys), record, end)
-        orders = np.zeros((len(self._trees), widest + 1), np.int64)
-        for (_, order), number in self._numbers.items():
-            orders[number, : len(order)] = order
-        records = np.zeros((len(self._trees), tree_at.TREE_WORDS), np.int64)
-        layouts = np.array([tree.layout for tree in self._trees], np.int64)
-        self.words = Trees(bounds, records, layouts, orders)
 
-    def _number(self, name: str, order: Order, tree: Tree, record: np.ndarray, end: int) -> None:
-        self._numbers[name, order] = len(self._trees)
-        self._trees.append(tree)
-        record[end] = len(self._trees)
-
-    def number(self, name: str, order: Order) -> tuple[int, int] | None:
-        """The number of the tree that an atom reads, and whether as it was before the round; None for one that rounds leave alone."""
-        before = name.endswith(BEFORE)
-        plain = name.removesuffix(BEFORE) + ITERATED if before else name
-        if (found := self._numbers.get((plain, order))) is None and not order:
-            found = next((number for (other, _), number in self._numbers.items() if other == plain), None)
-        return None if found is None else (found, int(before))
-
-    def need(self, rows: int) -> int:
-        """No fewer words of the arena than a round takes in which so many rows of each relation are due."""
-        return sum(words_to_change(tree.layout, MAX_HEIGHT, 2 * rows, rows, self._arena.memory.size) for tree in self._trees)
-
-    def hold(self) -> None:
-        """Give every tree's root a reference of the rounds' own. Call with the arena's lock held, as `publish`."""
-        for record, tree in zip(self.words.records, self._trees, strict=True):
-            record[tree_at.ROOT] = record[tree_at.ROOT_BEFORE] = tree.root
-            record[tree_at.HEIGHT] = record[tree_at.HEIGHT_BEFORE] = tree.height
-            if tree.root:
-                self._arena.memory[tree.root + REFERENCES] += 1
+    def _version(self, name: str) -> tuple[str, bool]:
+        return (name.removesuffix(BEFORE) + ITERATED, True) if name.endswith(BEFORE) else (name, False)
 
     def publish(self) -> dict[str, IteratedRelation]:
         """The relations as rounds left them, which takes the references back."""
         found: dict[str, IteratedRelation] = {}
         for name, relation in self._relations.items():
-            own = {order: number for (read, order), number in self._numbers.items() if read == name + ITERATED}
-            trees = {order: self._published(number) for order, number in own.items()}
+            trees = self._published(name + ITERATED)
             same = trees[next(iter(trees))] is relation.identity
             found[name] = relation if same else relation.followed_by(trees)
             if name in self._choosing:
-                order = tuple(range(relation.identity.key_width + 1))
-                candidates, ranking = (self._published(self._numbers[name + kind, order]) for kind in (CANDIDATES, RANKING))
-                self._choosing[name].become(candidates, ranking)
+                self._choosing[name].become(*(next(iter(self._published(name + kind).values())) for kind in (CANDIDATES, RANKING)))
         return found
 
-    def _published(self, number: int) -> Tree:
-        root, height = (int(word) for word in self.words.records[number, : tree_at.HEIGHT + 1])
-        tree = self._trees[number]
-        if root != tree.root:
-            tree = tree.version(root, height)
-        release(self._arena.memory, root)
-        return tree
+
+A = TypeVar("A", bound=Asked)
 
 
 def question_words(
-    questions: Sequence[Question],
-    plans: Mapping[Question, PreparedPlan],
-    trees: TreeTable,
-    bindings: Mapping[Question, tuple[Sequence[Tree], Sequence[Tree]]],
+    questions: Sequence[A],
+    plans: Mapping[A, PreparedPlan],
+    trees: NumberedTrees,
+    bindings: Mapping[A, tuple[Sequence[Tree], Sequence[Tree]]],
     names: Sequence[str],
 ) -> Questions:
     """The questions' records, those of one relation together; sets the relations' ranges. `bindings`: the trees that plans read."""
@@ -144,7 +129,7 @@ def question_words(
     bound: list[tuple[int, int, int]] = []
     picks: list[int] = []
     for number, (record, question) in enumerate(zip(records, questions, strict=True)):
-        ends = trees.words.relations[names.index(question.relation)]
+        ends = trees.ends[names.index(question.relation)]
         first, last = (tree_at.FIRST_LOST, tree_at.LAST_LOST) if question.lost else (tree_at.FIRST_MOVED, tree_at.LAST_MOVED)
         ends[first] = ends[first] if ends[last] else number
         ends[last] = number + 1
@@ -159,9 +144,9 @@ def question_words(
                 record[at.READY] = at.BARREN
         record[at.LAST_BOUND] = len(bound)
         record[at.FIRST_PICK] = len(picks)
-        picks += question.query.picks
+        picks += question.picks
         record[at.LAST_PICK] = len(picks)
-        record[at.VALUES] = question.query.values
+        record[at.VALUES] = question.values
         record[at.PROVES] = names.index(question.head)
         _tell_arrays(record, prepared)
     return Questions(records, np.array(bound, np.int64).reshape(-1, 3), np.array(picks, np.int64))

@@ -49,7 +49,10 @@ LAST_BOUND = 11
 FIRST_PICK = 12  # the head's columns, as columns of the output
 LAST_PICK = 13
 VALUES = 14  # columns of the output before the standings
-QUESTION_WORDS = 15
+ASKED = 15  # rows that it was asked about in this run, what it found, and its steps
+ANSWERS = 16
+SPENT = 17
+QUESTION_WORDS = 18
 
 BARREN = 2
 
@@ -156,6 +159,8 @@ def ask(around, trees, questions, number, control, after, proven, count):
     store(state, BUDGET, control[MOST_STEPS])
     status = run(around.memory, plan, state, around.offsets, around.text, around.cache, question[OUT], question[LOG])
     control[WORK] += load(state, STEPS)
+    question[SPENT] += load(state, STEPS)
+    question[ANSWERS] += load(state, ROWS)
     clear_cache(around.cache, state)
     count = read_proofs(question, questions.picks, after, proven, count) if status == DONE else -1
     if count < 0:
@@ -175,6 +180,7 @@ def ask_all(around, trees, questions, control, moves, after, proven, count):
             last = numbers[LAST_LOST] if lost else numbers[LAST_MOVED]
             for number in range(first, last):
                 before = count
+                questions.records[number, ASKED] += moves[relation, lost]
                 count = ask(around, trees, questions, number, control, after, proven, count)
                 if count < 0:
                     return -1
