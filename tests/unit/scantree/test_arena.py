@@ -147,6 +147,18 @@ def test_the_memory_of_an_arena_that_is_gone_serves_the_next_one() -> None:
     assert rows_of(tree.columns()) == rows_of(columns)
 
 
+def test_of_a_large_arena_the_next_one_gets_the_first_pages_and_the_system_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    gc.collect()
+    monkeypatch.setattr("scantree.arena._KEPT", 1 << 20)
+    first = Arena()
+    Tree.build(first, [np.arange(1_000_000)])
+    kept, touched = (1 << 20) // 8, first.bytes_touched // 8
+    words = [kept - 1, kept, touched - 1]
+    first.memory[words] = 17
+    del first
+    assert Arena().memory[words].tolist() == [17, 0, 0]
+
+
 def test_words_that_someone_looks_at_are_not_used_again() -> None:
     gc.collect()
     first = Arena()

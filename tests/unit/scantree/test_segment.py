@@ -68,6 +68,7 @@ def test_a_later_version_writes_what_it_changed(tmp_path: Path) -> None:
     shared = Arena(RESERVE)
     assert same(opened(tmp_path, [first], tree, address_of(arena, tree.root), shared), tree)
     assert same(opened(tmp_path, [second], later, address_of(arena, later.root), shared), later)
+    assert shared.bytes_in_use == second.words * 8  # each word is mapped once
     assert file.append([later.root]) == second
 
 
@@ -138,6 +139,30 @@ def test_a_failed_append_leaves_nothing_behind(tmp_path: Path, monkeypatch: pyte
             file.append([tree.root])
     assert address_of(arena, tree.root) == 0
     assert same(opened(tmp_path, [file.append([tree.root])], tree, address_of(arena, tree.root)), tree)
+
+
+def test_no_file_stays_open(tmp_path: Path) -> None:
+    def open_files() -> int:
+        return len(os.listdir("/proc/self/fd"))
+
+    before = open_files()
+    arena = Arena(RESERVE)
+    tree = tree_of(arena, 2000)
+    file = SegmentFile(arena, tmp_path, "one", 1 << 22)
+    segment = file.append([tree.root])
+    later = tree.apply([], [np.array([0]), np.array([3])])
+    file.close()
+    assert open_files() == before
+    with pytest.raises(OSError, match="descriptor"):
+        file.append([later.root])
+    assert address_of(arena, later.root) == 0
+    shared = Arena(RESERVE)
+    assert same(opened(tmp_path, [segment], tree, address_of(arena, tree.root), shared), tree)
+    shared.watch.check(everything=True)
+    (tmp_path / "one").write_bytes(b"")
+    with pytest.raises(FileDamagedError):
+        open_segments(Arena(RESERVE), tmp_path, [segment], [segment.home])
+    assert open_files() == before
 
 
 def test_all_can_be_written_again(tmp_path: Path) -> None:
