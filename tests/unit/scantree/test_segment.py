@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from itertools import pairwise
 from pathlib import Path
@@ -68,7 +69,10 @@ def test_a_later_version_writes_what_it_changed(tmp_path: Path) -> None:
     shared = Arena(RESERVE)
     assert same(opened(tmp_path, [first], tree, address_of(arena, tree.root), shared), tree)
     assert same(opened(tmp_path, [second], later, address_of(arena, later.root), shared), later)
+    assert same(opened(tmp_path, [first], tree, address_of(arena, tree.root), shared), tree)
     assert shared.bytes_in_use == second.words * 8  # each word is mapped once
+    assert not shared.is_free(second.home, 1)
+    assert not shared.is_free(second.home + second.room - 1, 1)
     assert file.append([later.root]) == second
 
 
@@ -79,12 +83,14 @@ def test_pages_of_two_processes_make_one_tree(tmp_path: Path) -> None:
     other = opened(tmp_path, [first], tree, address_of(arena, tree.root))
     one = np.array([9], np.int64)
     changed = other.apply([one // 7, one, one])
-    second = SegmentFile(other.arena, tmp_path, "two", 1 << 22).append([changed.root], [first])
+    file = SegmentFile(other.arena, tmp_path, "two", 1 << 22)
+    second = file.append([changed.root], [first])
     assert second.words < first.words
     assert second.reads == ("one",)
     assert needed([second, first], [address_of(other.arena, changed.root), 0]) == [second, first]
     assert needed([second, first], [address_of(arena, tree.root)]) == [first]
     assert same(opened(tmp_path, [first, second], changed, address_of(other.arena, changed.root)), changed)
+    assert file.append([tree_of(other.arena, 1).root], [first]).reads == ("one",)  # as before, though none of the new pages does
 
 
 def test_where_a_home_is_taken_pages_are_settled(tmp_path: Path) -> None:
@@ -108,6 +114,15 @@ def test_where_a_home_is_taken_pages_are_settled(tmp_path: Path) -> None:
     assert same(opened(tmp_path, [second, third], moved, address_of(elsewhere, moved.root)), moved)
 
 
+def test_however_many_index_pages_are_settled(tmp_path: Path) -> None:
+    arena, elsewhere = Arena(RESERVE), Arena(RESERVE)
+    tree = Tree.build(arena, [np.arange(40_000)], leaf_capacity=4, fan=8)
+    segment = SegmentFile(arena, tmp_path, "one", 1 << 25).append([tree.root])
+    elsewhere.take(segment.home, 1)
+    found = opened(tmp_path, [segment], tree, address_of(arena, tree.root), elsewhere)
+    assert np.array_equal(found.columns()[0], tree.columns()[0])
+
+
 def test_a_torn_or_short_file_is_told(tmp_path: Path) -> None:
     arena = Arena(RESERVE)
     tree = tree_of(arena, 2000)
@@ -123,6 +138,55 @@ def test_a_torn_or_short_file_is_told(tmp_path: Path) -> None:
     path.unlink()
     with pytest.raises(FileNotFoundError):
         open_segments(Arena(RESERVE), tmp_path, [segment], [segment.home])
+
+
+def test_another_file_of_this_name_is_told(tmp_path: Path) -> None:
+    arena = Arena(RESERVE)
+    segment = SegmentFile(arena, tmp_path, "one", 1 << 22).append([tree_of(arena, 2000).root])
+    SegmentFile(arena, tmp_path, "two", 1 << 22).append([tree_of(arena, 2000).root])
+    for ending in ("", ".sums"):
+        (tmp_path / f"two{ending}").rename(tmp_path / f"one{ending}")
+    with pytest.raises(FileDamagedError, match="another file"):
+        open_segments(Arena(RESERVE), tmp_path, [segment], [segment.home])
+
+
+def test_pages_are_on_disk_before_their_checksums(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arena = Arena(RESERVE)
+    file = SegmentFile(arena, tmp_path, "one", 1 << 22)
+    synced: list[str] = []
+    monkeypatch.setattr(os, "fsync", lambda handle: synced.append(Path(os.readlink(f"/proc/self/fd/{handle}")).name))
+    file.append([tree_of(arena, 2000).root])
+    assert synced == ["one", "one.sums"]
+
+
+def test_the_range_of_an_arena_with_files_serves_no_other(tmp_path: Path) -> None:
+    gc.collect()
+    arena = Arena()
+    tree = tree_of(arena, 2000)
+    segment = SegmentFile(arena, tmp_path, "one", 1 << 22).append([tree.root])
+    with_file = Arena()
+    open_segments(with_file, tmp_path, [segment], [segment.home])
+    assert with_file.memory[segment.home] != 0
+    del with_file
+    assert Arena().memory[segment.home] == 0
+
+
+def test_what_was_looked_at_of_a_large_file_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scantree.segment_map._CHECKED", 0)
+    arena = Arena(RESERVE)
+    tree = tree_of(arena, 200_000)
+    segment = SegmentFile(arena, tmp_path, "one", 1 << 24).append([tree.root])
+    with (tmp_path / "one").open("r+b") as file:
+        file.seek(segment.words * 8 - 30_000)
+        file.write(b"other")
+    found = opened(tmp_path, [segment], tree, address_of(arena, tree.root))
+    found.arena.watch.check()
+    assert found.lookup([np.array([0]), np.array([1])])[1][0].tolist() == [3]
+    found.arena.watch.check()
+    assert 0 < found.arena.watch.read < segment.words * 8 / 2
+    found.columns()
+    with pytest.raises(FileDamagedError, match="not what was written"):
+        found.arena.watch.check()
 
 
 def test_a_failed_append_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
