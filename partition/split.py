@@ -114,21 +114,20 @@ def _least_capacity(line: _Line, parts: int) -> float:
 def _cover(pieces: Sequence[_Piece], line: _Line, second: SecondKeys | None, low: int | None, high: int | None) -> list[KeyRange]:
     """The ranges of these pieces, without a gap between them: a key that has no weight goes with a neighbour that is not cut."""
     ranges: list[KeyRange] = []
-    start, covered = low, False
+    start = low
     for number, piece in enumerate(pieces):
         weight = float(line.ends[piece.last] - line.ends[piece.first])
         following = int(line.keys[piece.last]) if number + 1 < len(pieces) else high
         if piece.cuts == 1 or second is None:
             ranges.append(KeyRange(start, following, weight=weight))
-            start, covered = following, following == high
+            start = following
             continue
         key = int(line.keys[piece.first])
         if (_FIRST if start is None else start) != key:
             ranges.append(KeyRange(start, key))
         start = key + 1 if key < _LAST else None
         ranges += _cut(key, start, *second(key), piece.cuts, weight)
-        covered = start is None
-    if not covered and start != high:
+    if start != high:
         ranges.append(KeyRange(start, high))
     return ranges
 

