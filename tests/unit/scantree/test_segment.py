@@ -89,7 +89,10 @@ def test_pages_of_two_processes_make_one_tree(tmp_path: Path) -> None:
     assert second.reads == ("one",)
     assert needed([second, first], [address_of(other.arena, changed.root), 0]) == [second, first]
     assert needed([second, first], [address_of(arena, tree.root)]) == [first]
-    assert same(opened(tmp_path, [first, second], changed, address_of(other.arena, changed.root)), changed)
+    for segments in ([first, second], [second, first]):
+        found = opened(tmp_path, segments, changed, address_of(other.arena, changed.root))
+        assert same(found, changed)
+        assert [found.arena.mapped[segment.name] for segment in segments] == [(segment.home, segment.words) for segment in segments]
     assert file.append([tree_of(other.arena, 1).root], [first]).reads == ("one",)  # as before, though none of the new pages does
 
 
