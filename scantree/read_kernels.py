@@ -26,8 +26,8 @@ AT_ONCE = 32  # keys that are looked up side by side
 
 
 @compiled
-def read_rows(memory, root, height, first, last, out):
-    """Copy the rows in positions [first, last) to `out` (shape width × n, n their number). O(n + log)."""
+def read_rows(memory, root, height, first, last, picks, out):
+    """Copy the columns `picks` of the rows in positions [first, last) to `out` (shape picks × n, n the number of rows). O(n + log)."""
     position = first
     row = 0
     while row < out.shape[1]:
@@ -35,7 +35,7 @@ def read_rows(memory, root, height, first, last, out):
         low = position & SLOT_MASK
         high = window_end(memory, leaf, position, last)
         for column in range(out.shape[0]):
-            base = leaf_column(leaf, column)
+            base = leaf_column(leaf, picks[column])
             for slot in range(low, high):
                 out[column, row + slot - low] = load(memory, base + slot)
         row += high - low

@@ -162,17 +162,23 @@ class Tree:
         rows = rank(memory, self.root, self.height, last) - rank(memory, self.root, self.height, first) if first < last else 0
         return first, last, int(rows)
 
-    def range(self, low: Sequence[int] | None = None, high: Sequence[int] | None = None) -> list[Words]:
-        """Key and value columns of the rows with low <= key < high; bounds may be prefixes of a key, None is open. O(log n + rows)."""
+    def range(
+        self, low: Sequence[int] | None = None, high: Sequence[int] | None = None, *, only: Sequence[int] | None = None
+    ) -> list[Words]:
+        """Key and value columns of the rows with low <= key < high, or those at the positions `only`. O(log n + rows).
+
+        Bounds may be prefixes of a key, None is open.
+        """
         first, last, rows = self.positions(low, high)
-        out = np.empty((self.key_width + self.value_width, rows), np.int64)
+        picks = np.arange(self.key_width + self.value_width) if only is None else np.array(only, np.int64)
+        out = np.empty((len(picks), rows), np.int64)
         if rows:
-            read_rows(self.arena.memory, self.root, self.height, first, last, out)
+            read_rows(self.arena.memory, self.root, self.height, first, last, picks, out)
         return list(out)
 
-    def columns(self) -> list[Words]:
-        """All rows, as key columns then value columns. O(n)."""
-        return self.range()
+    def columns(self, only: Sequence[int] | None = None) -> list[Words]:
+        """All rows, as key columns then value columns, or the columns at the positions `only`. O(n)."""
+        return self.range(only=only)
 
     def sample(self, rows: int, *, behind: int = 0) -> list[Words]:
         """About `rows` rows at equal distances, all of them when there are no more; or those so many rows `behind` each of them.
@@ -191,7 +197,7 @@ class Tree:
         if position == END:
             return None
         out = np.empty((self.key_width + self.value_width, 1), np.int64)
-        read_rows(self.arena.memory, self.root, self.height, position, position + 1, out)
+        read_rows(self.arena.memory, self.root, self.height, position, position + 1, np.arange(len(out)), out)
         return tuple(out[:, 0].tolist())
 
     def edge_rows(self, prefixes: Columns, *, last: bool = False) -> tuple[NDArray[np.bool_], list[Words], int]:

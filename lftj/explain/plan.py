@@ -11,6 +11,7 @@ from lftj.explain.upkeep import upkeep_lines
 from lftj.handles import RuleHandle
 from lftj.join.evaluate import plan_rule
 from lftj.join.plan import RulePlan
+from lftj.join.row_scan import RowScan
 from lftj.join.statistics import Statistics
 from lftj.program.normal_form import FunctorRule, NormalRule, Ref
 from lftj.result import Result
@@ -80,6 +81,8 @@ class PlanReport:
         if plan.emit_level < len(plan.levels):
             what = "counts proofs" if plan.count else "stops at the first proof"
             yield f"    below level {plan.emit_level} it {what}"
+        if (scan := RowScan.of(plan.rule, _needed(plan.rule))) and scan.pays(self._state.database[scan.relation], lasting=True):
+            yield f"    from nothing it looks at all rows of {scan.relation} as they lie, and makes no key order"
         yield from part_lines(self._engine, self._state, plan, self.key_order)
         yield from upkeep_lines(plan.rule, self._state)
 

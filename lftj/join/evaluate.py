@@ -11,9 +11,10 @@ from lftj.join.context import Context
 from lftj.join.kernels import layout_kernels as at
 from lftj.join.parallel import Compact, parts_of, patience_with
 from lftj.join.plan import RulePlan, make_plan
+from lftj.join.row_scan import scanned_rows
 from lftj.join.run import Run, evaluation_failure
 from lftj.join.trace import NOTHING, Logged, Sink
-from lftj.program.normal_form import NormalRule, Ref
+from lftj.program.normal_form import NormalRule
 from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import RelationVersion
 
@@ -23,7 +24,6 @@ Relations = Mapping[str, RelationVersion]
 _PLANS = 4096  # plans that are remembered
 _STALE = 2  # growth or shrinkage of what a plan reads after which it is made anew
 _SMALL = 64  # rows up to which sizes do not matter
-_COPIED = 4_000_000  # rows of a relation up to which all of them are read at once
 
 
 def plan_rule(
@@ -58,30 +58,6 @@ def plan_rule(
 
 def _alike(now: int, planned: int) -> bool:
     return max(now, planned) <= _SMALL or (min(now, planned) > 0 and max(now, planned) < _STALE * min(now, planned))
-
-
-def copied_columns(rule: NormalRule, needed: Iterable[int]) -> list[int] | None:
-    """Where the values of `needed` stand in the one relation that a rule reads; None where it has something to join or to test."""
-    if len(rule.atoms) != 1 or rule.negated or rule.assignments or rule.filters:
-        return None
-    (atom,) = rule.atoms
-    variables = [argument.variable for argument in atom.args if isinstance(argument, Ref)]
-    if len(set(variables)) < len(atom.args):
-        return None
-    return [variables.index(variable) for variable in needed]
-
-
-def copied_rows(rule: NormalRule, needed: Iterable[int], relations: Relations, context: Context) -> tuple[Columns, np.ndarray] | None:
-    """The values of `needed` in all rows of the one relation that a rule only reads, each row one assignment; None where they are to be
-    searched for, or too many to be read at once."""
-    if not (places := copied_columns(rule, needed)):
-        return None
-    relation = relations[rule.atoms[0].relation]
-    if not 0 < relation.count <= _COPIED:
-        return None
-    context.spend(relation.count)
-    columns = relation.columns()
-    return [columns[place] for place in places], np.ones(relation.count, np.int64)
 
 
 def chunks(
@@ -146,11 +122,10 @@ def evaluate(
     """The values of `needed` (by default the head's variables) over all satisfying assignments, and how many of these each row stands for.
 
     Rows may repeat unless the needed variables come first in the variable order. Without `count` every count is 1. The rows of a single
-    relation are read as they lie, in O(n): a key order in which they would come out grouped would take longer to make.
+    relation may be read as they lie (`row_scan`).
     """
     if needed is None:
         needed = rule.group
-    if (copied := copied_rows(rule, needed, relations, context)) is not None:
-        context.check_memory(8 * len(copied[1]) * (1 + len(rule.atoms[0].args)))
-        return copied
+    if (found := scanned_rows(rule, needed, relations, context)) is not None:
+        return found
     return run_plan(plan_rule(rule, relations, context, needed=needed, count=count), relations, context)

@@ -18,6 +18,7 @@ from lftj.storage.relation import Order
 
 _FILTER = 0.5  # share of bindings that a comparison is taken to keep
 _ONE_MORE_ORDER = 0.1  # cost of a further key order as such: each commit has to bring it forward
+_NARROW = 3  # columns up to which the cost of making a key order is that of each row
 _UNSORTED_HEAD = 1.3  # factor on the last level's bindings when the head's variables do not come first
 
 
@@ -186,7 +187,7 @@ class OrderCosts:
         atom = self.atoms[number]
         needed = atom.key_order(order)
         if (found := self._needs[number].get(needed)) is None:
-            missing = 0.0 if needed in atom.key_orders else self._building * atom.statistics.rows + _ONE_MORE_ORDER
+            missing = 0.0 if needed in atom.key_orders else self._made(atom)
             found = self._needs[number][needed] = _Needed(missing, self._price(atom.relation, needed))
         return found
 
@@ -202,8 +203,12 @@ class OrderCosts:
         cost = 0.0
         for number in self._at[order[-1]] if order else ():
             if self._fits(number, order[:-1]) and not self._fits(number, order):
-                cost += self._building * self.atoms[number].statistics.rows + _ONE_MORE_ORDER
+                cost += self._made(self.atoms[number])
         return cost
+
+    def _made(self, atom: AtomStatistics) -> float:
+        """What it costs to make another key order of a relation: wide rows take longer to sort and to copy."""
+        return self._building * atom.statistics.rows * max(1.0, atom.arity / _NARROW) + _ONE_MORE_ORDER
 
     def _fits(self, number: int, order: Order) -> bool:
         atom = self.atoms[number]

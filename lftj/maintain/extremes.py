@@ -19,6 +19,8 @@ from lftj.storage.relation import Order
 from scantree import Tree
 from scantree.rows import sort_rows
 
+_WIDE = 3  # times as many columns as are read, beyond which a relation is too wide
+
 
 @dataclass(frozen=True, slots=True)
 class Extremes:
@@ -63,7 +65,10 @@ class Extremes:
 
 
 def extremes_of(rule: NormalRule) -> Extremes | None:
-    """How the head of a rule is read off a key order, if it is: one atom, and of one of its columns, not a text, the extremes alone."""
+    """How the head of a rule is read off a key order, if it is: one atom, and of one of its columns, not a text, the extremes alone.
+
+    Rows that are much wider than what is read keep no key order for it: the values of each group take less, and are sooner sorted.
+    """
     calls = [term for term in rule.head if isinstance(term, AggregateTerm)]
     if not calls or len(rule.atoms) != 1 or rule.negated or rule.assignments or rule.filters:
         return None
@@ -77,6 +82,8 @@ def extremes_of(rule: NormalRule) -> Extremes | None:
     if value in group or rule.variables[value].type.name == "str":  # texts stand in the order of their codes
         return None
     leading = [places[variable] for variable in (*group, value)]
+    if len(atom.args) > _WIDE * len(leading) and leading != list(range(len(leading))):
+        return None
     order = (*leading, *(column for column in range(len(atom.args)) if column not in leading))
     width = len(group)
     head = tuple(group.index(term.variable) if isinstance(term, Ref) else width + (term.function == "max") for term in rule.head)

@@ -9,7 +9,8 @@ import numpy as np
 from lftj.heads.aggregate import AggregateCall, aggregate
 from lftj.heads.support import support_counts
 from lftj.join.context import Context
-from lftj.join.evaluate import Columns, Relations, chunks, copied_rows, evaluate, plan_rule
+from lftj.join.evaluate import Columns, Relations, chunks, evaluate, plan_rule
+from lftj.join.row_scan import scanned_rows
 from lftj.maintain.functor_rows import functor_rows
 from lftj.program.normal_form import AggregateTerm, FunctorRule, NormalRule, RelationSchema
 from lftj.storage.delta import no_rows
@@ -37,8 +38,8 @@ def derive(schema: RelationSchema, rules: Iterable[NormalRule | FunctorRule], re
 
 def projected(rule: NormalRule, relations: Relations, context: Context) -> tuple[Columns, np.ndarray]:
     """The distinct head rows of a rule without aggregates, sorted, and how many assignments support each [LFTJ-IVM 2.2]."""
-    if (copied := copied_rows(rule, rule.group, relations, context)) is not None:
-        return support_counts(*copied)
+    if rule.head and (found := scanned_rows(rule, rule.group, relations, context)) is not None:
+        return support_counts(*found)
     needed, picks = head_picks(rule)
     # with every variable in the head there is nothing to count: each assignment is its own row [LFTJ-IVM 2.1]
     count = len(needed) < len(rule.variables)

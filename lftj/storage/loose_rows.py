@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import permutations
 
 import numpy as np
@@ -38,9 +39,9 @@ class LooseRows(RelationVersion):
         """Number of rows."""
         return len(self._rows[0])
 
-    def columns(self) -> Columns:
-        """All rows, in no particular order."""
-        return self._rows
+    def columns(self, only: Sequence[int] | None = None) -> Columns:
+        """All rows, in no particular order, or these columns of them."""
+        return self._rows if only is None else [self._rows[column] for column in only]
 
     def orders(self) -> tuple[Order, ...]:
         """Every key order, since none has to be kept."""

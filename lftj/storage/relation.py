@@ -70,9 +70,9 @@ class RelationVersion:
         """Number of rows. O(1)."""
         return next(iter(self._trees.values() if self._trees else self._waiting.values())).count
 
-    def columns(self) -> Columns:
-        """All rows in ascending order of their codes, as stored (a nullary relation has one column). O(n)."""
-        return self.identity.columns()
+    def columns(self, only: Sequence[int] | None = None) -> Columns:
+        """All rows in ascending order of their codes, as stored (a nullary relation has one column), or these columns of them. O(n)."""
+        return self.identity.columns(only)
 
     def sample(self, rows: int) -> Columns:
         """About `rows` rows at equal distances. O(rows · log n)."""

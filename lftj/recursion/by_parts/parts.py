@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from lftj.join.context import Context
-from lftj.join.evaluate import Columns, Relations, copied_columns
+from lftj.join.evaluate import Columns, Relations
+from lftj.join.row_scan import RowScan
 from lftj.maintain.full import projected
 from lftj.program.normal_form import NormalRule
 from lftj.recursion.by_parts.decomposable import Decomposition
@@ -71,11 +72,10 @@ def _steps(shape: Decomposition, relations: Relations, context: Context) -> tupl
 
 def _step_rows(rule: NormalRule, relations: Relations, context: Context) -> Columns:
     """The steps of one rule; those that just are a relation of two columns are read, not evaluated."""
-    places = copied_columns(rule, rule.group)
-    if places is None or len(rule.atoms[0].args) != 2:
+    scan = RowScan.of(rule, rule.group)
+    if scan is None or not scan.copies or len(rule.atoms[0].args) != 2:
         return projected(rule, relations, context)[0]
-    columns = relations[rule.atoms[0].relation].columns()
-    return sort_rows([columns[place] for place in places])
+    return sort_rows(relations[scan.relation].columns(scan.asked))
 
 
 class _Nodes:

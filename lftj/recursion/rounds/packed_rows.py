@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -78,11 +79,11 @@ class PackedRows(LooseRows):
         """Every key order, since none has to be kept."""
         return every_order(self.packed.lows.size)
 
-    def columns(self) -> Columns:
-        """All rows, in ascending order if their words are."""
+    def columns(self, only: Sequence[int] | None = None) -> Columns:
+        """All rows, in ascending order if their words are, or these columns of them."""
         if not self._rows:
             self._rows = list(self.packed.columns())
-        return self._rows
+        return super().columns(only)
 
     def sample(self, rows: int) -> Columns:
         """About `rows` rows at equal distances."""

@@ -109,3 +109,24 @@ def test_texts_stand_in_an_order_of_their_own() -> None:
     assert extremes_of(rules_of(workspace, "first")[0]) is None
     workspace.load("offer", [("B", 1, 1)])
     assert workspace["first"].fetchall() == [(1, "B")]
+
+
+def test_of_rows_much_wider_than_what_is_read_no_key_order_is_made() -> None:
+    workspace = lftj.connect()
+    workspace.add_rules(".decl sale(n: number, shop: number, item: number, day: number, price: number, till: number, tax: number)")
+    workspace.load("sale", sales := [(n, n % 7, n % 11, n % 30, n * 37 % 101, n % 3, n % 2) for n in range(500)])
+    workspace.add_rules(
+        """.decl dear(shop: number, price: number)
+        dear(s, max(p)) :- sale(_, s, _, _, p, _, _).
+        .decl shops(n: number, shop: number)
+        shops(n, min(s)) :- sale(n, s, _, _, _, _, _)."""
+    )
+    kept = workspace.memory().df().query("relation == 'sale'")
+    assert len(kept) == 1, "dear keeps the prices of its shops itself, and sale begins as shops reads it"
+    left = [sale for sale in sales if sale[4] < 60]
+    with workspace.transaction() as transaction:
+        transaction.delete("sale", sorted(set(sales) - set(left)))
+    assert sorted(workspace["dear"].fetchall()) == [(shop, max(s[4] for s in left if s[1] == shop)) for shop in range(7)]
+    assert workspace.verify() == []
+    assert len(workspace.memory().df().query("relation == 'sale'")) == 1
+    assert workspace.profile(last=1).steps.max() < len(sales) * 10

@@ -1,0 +1,113 @@
+"""Rules that read one relation and compare no more than codes: all its rows are looked at, as they lie, and those that pass are kept.
+
+A search would want a key order that begins with what is compared. To make one takes longer than to look at every row once, and it stays:
+where rows are wide it is most of the memory that a view takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from lftj.join.context import Context
+from lftj.program.normal_form import NormalRule, Ref, Value
+from lftj.storage.delta import Columns
+from lftj.storage.relation import RelationVersion
+from lftj.types import encode_scalar
+
+_AT_ONCE = 4_000_000  # rows of a relation up to which all of them are read at once
+
+_COMPARE: Mapping[str, Callable[..., np.ndarray]] = {
+    "=": np.equal,
+    "!=": np.not_equal,
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+}
+Side = int | Value
+"""A column of the relation, or a constant."""
+
+
+@dataclass(frozen=True)
+class RowScan:
+    """What is read and compared: the columns of the values asked for, and (operator, column, column or constant) triples."""
+
+    relation: str
+    asked: tuple[int, ...]
+    tests: tuple[tuple[str, int, Side], ...]
+
+    @staticmethod
+    def of(rule: NormalRule, needed: Iterable[int]) -> RowScan | None:
+        """The scan that finds the values of `needed`; None where there is something to join, to compute or to look up."""
+        if len(rule.atoms) != 1 or rule.negated or rule.assignments:
+            return None
+        (atom,) = rule.atoms
+        column: dict[int, int] = {}
+        tests: list[tuple[str, int, Side]] = []
+        for place, argument in enumerate(atom.args):
+            if isinstance(argument, Value):
+                tests.append(("=", place, argument))
+            elif column.setdefault(argument.variable, place) != place:
+                tests.append(("=", place, column[argument.variable]))
+        for condition in rule.filters:
+            left, right, operator = condition.left, condition.right, condition.operator
+            if isinstance(left, Value):
+                left, right, operator = right, left, operator.translate(_TURNED)
+            if not isinstance(left, Ref) or not isinstance(right, Ref | Value):
+                return None
+            if operator not in ("=", "!=") and rule.variables[left.variable].type.name == "str":
+                return None  # numbers of strings do not ascend as strings do
+            tests.append((operator, column[left.variable], column[right.variable] if isinstance(right, Ref) else right))
+        return RowScan(atom.relation, tuple([column[variable] for variable in needed]), tuple(tests))
+
+    @property
+    def copies(self) -> bool:
+        """Whether all rows pass."""
+        return not self.tests
+
+    def pays(self, relation: RelationVersion, lasting: bool) -> bool:
+        """Whether looking at all rows is better than a search. `lasting`: the answer is kept, so the question will not come again.
+
+        A key order that begins with what a constant bounds is there to be searched; for questions with an equation one is worth making.
+        """
+        bounding = {left: operator for operator, left, right in self.tests if isinstance(right, Value) and operator != "!="}
+        if not (self.asked or self.tests) or not 0 < relation.count <= _AT_ONCE:
+            return False
+        if not lasting and "=" in bounding.values():
+            return False
+        return not any(order and order[0] in bounding for order in relation.orders())
+
+    def rows(self, relation: RelationVersion, context: Context) -> tuple[Columns, np.ndarray]:
+        """The values asked for in every row that passes, each row one assignment, and as many ones; without values how many rows pass.
+
+        O(n) for each column that is read.
+        """
+        context.spend(relation.count)
+        read = tuple(dict.fromkeys([*self.asked, *(side for _, *sides in self.tests for side in sides if isinstance(side, int))]))
+        context.check_memory(8 * relation.count * (1 + len(read)))
+        columns = dict(zip(read, relation.columns(read), strict=True))
+        if self.copies:
+            return [columns[place] for place in self.asked], np.ones(relation.count, np.int64)
+        passing = np.ones(relation.count, np.bool_)
+        for operator, left, right in self.tests:
+            other = columns[right] if isinstance(right, int) else encode_scalar(right.type, right.value, context.dictionary)
+            passing &= _COMPARE[operator](columns[left], other)
+        count = int(np.count_nonzero(passing))
+        counts = np.ones(count, np.int64) if self.asked else np.array([count][: bool(count)], np.int64)
+        return [columns[place][passing] for place in self.asked], counts
+
+
+def scanned_rows(
+    rule: NormalRule, needed: Iterable[int], relations: Mapping[str, RelationVersion], context: Context
+) -> tuple[Columns, np.ndarray] | None:
+    """`RowScan.rows` for a rule; None where its rows are to be searched for."""
+    scan = RowScan.of(rule, needed)
+    if scan is None or not scan.pays(relations[scan.relation], context.keep):
+        return None
+    return scan.rows(relations[scan.relation], context)
+
+
+_TURNED = str.maketrans("<>", "><")  # the operator when both sides change places
