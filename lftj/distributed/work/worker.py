@@ -11,6 +11,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -145,21 +146,25 @@ class Holding(Generic[Task]):
     # ── the part as it was ────────────────────────────────────────────────────────────────────────────────────────────
     def _base(self, kept: Kept | None) -> PartState:
         token, state = self.task.base[0], None if kept is None else kept.state
-        if kept is not None and kept.advance is not None and self._became_true(kept.advance):
+        if kept is not None and kept.state.token != token and kept.advance is not None and self._became_true(kept.advance):
             state = kept.advance.finished()
         if self.afresh:
             self.origin = "built"
-            log = self._manifest().base_log()
+            log = self._manifest.base_log()
             known = {} if state is None or state.token != token else state.own_rows()
             return self._loaded(log, f"{self.task.path} under {digest(self.task.program)} at {token}", known)
         state = None if state is None else state.carried(self.plan, self.host)
         if state is not None and state.token == token:
             return state
-        return self._built(self._manifest(), state)
+        return self._built(self._manifest, state)
 
     def _became_true(self, advance: Advance) -> bool:
+        """Whether a commit that went through the part here is true: the last one, or one that others followed in other parts."""
         ran = self.task.ran
-        return advance.token == self.task.base[0] and ran is not None and advance.steps >= ran
+        if advance.token == self.task.base[0] and ran is not None:
+            return advance.steps >= ran
+        version = self._manifest.version_of(advance.token)
+        return version is not None and self._manifest.has_done(version, advance.token, self.task.part, advance.steps)
 
     def _built(self, manifest: Manifest, state: PartState | None) -> PartState:
         """The part at the base version: from one that is behind, or from nothing."""
@@ -190,6 +195,7 @@ class Holding(Generic[Task]):
     def _loaded(self, log: Log, name: str, known: Mapping[Feed, RelationVersion] | None = None) -> PartState:
         return PartState.loaded(self.plan, self.task.part, self.task.parts, self.host, self.rows(log), name, known or {})
 
+    @cached_property
     def _manifest(self) -> Manifest:
         manifest = Manifest.load(Path(self.task.path)) or Manifest(self.task.parts)
         if (manifest.token, manifest.version) != self.task.base:

@@ -1,0 +1,76 @@
+"""What a worker keeps of a part is gone on from, however many commits passed the part by; what never became true is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lftj
+from tests.distributed.inline import InlineExecutor
+
+RULES = """
+.decl n(k: number, c: number)
+n(k, count()) :- e(k, _).
+.decl p(x: number, y: number)
+p(x, y) :- d(x, y).
+p(x, z) :- p(x, y), p(y, z).
+"""
+EDGES = [(k, v) for k in range(20) for v in range(30)]
+LINKS = [(k, k + 1) for k in range(12)]
+PARTS = 4
+
+
+def opened(workspace: Any, edges: list[tuple[int, int]] = EDGES, links: list[tuple[int, int]] = LINKS) -> Any:
+    for name in ("e", "d"):
+        workspace.relation(name, {"k": int, "v": int})
+    workspace.add_rules(RULES)
+    with workspace.transaction() as tx:
+        tx.insert("e", edges)
+        tx.insert("d", links)
+    return workspace
+
+
+def views(workspace: Any) -> list[list[tuple[Any, ...]]]:
+    return [sorted(workspace[name].fetchall()) for name in ("e", "n", "p")]
+
+
+def touched(executor: InlineExecutor) -> set[int]:
+    """The parts that ran since this was asked last."""
+    parts = {task.part for task in executor.tasks if hasattr(task, "part")}
+    executor.tasks.clear()
+    return parts
+
+
+def test_a_part_does_a_commit_once_though_others_follow_elsewhere(tmp_path: Path) -> None:
+    executor = InlineExecutor(tmp_path, PARTS)
+    many = opened(lftj.connect(executor=executor))
+    touched(executor)
+    seen: list[int] = []
+    for k in range(20):
+        many.load("e", [(k, 100)])
+        (part,) = touched(executor)
+        cost = many.profile(last=1).iloc[0]
+        assert cost["read"] == 1, f"part {part} after {seen}"  # the row that came, not the hundred and more that the part holds
+        seen.append(part)
+    assert len(set(seen)) == PARTS
+    many.load("d", [(12, 0)])
+    assert views(many) == views(opened(lftj.connect(), [*EDGES, *((k, 100) for k in range(20))], [*LINKS, (12, 0)]))
+
+
+def test_a_commit_that_failed_is_not_gone_on_from_after_others_elsewhere(tmp_path: Path) -> None:
+    executor = InlineExecutor(tmp_path, PARTS)
+    many = opened(lftj.connect(executor=executor))
+
+    def fail(payload: Any) -> None:
+        if payload.part == PARTS - 1:
+            raise RuntimeError("a fault")
+
+    executor.before = fail
+    with pytest.raises(RuntimeError, match="a fault"):
+        many.load("e", [(k, 200) for k in range(20)])  # all parts but the last have taken it
+    executor.before = lambda payload: None
+    for k in range(20):
+        many.load("e", [(k, 100)])
+    assert views(many) == views(opened(lftj.connect(), [*EDGES, *((k, 100) for k in range(20))]))
