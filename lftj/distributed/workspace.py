@@ -104,9 +104,10 @@ class DistributedWorkspace:
     ) -> Callable[[pyspark.sql.DataFrame, int], None]:
         """For Structured Streaming: `frame.writeStream.foreachBatch(ws.feed("edge", "edges")).start()`.
 
-        Every micro-batch is one commit, exactly once, also when Spark gives it again after a failure; `stream` is the name under which the
-        last one is noted, and the checkpoint of the stream must stay with it. Rows whose column `sign` is negative go, positive ones come,
-        those that go first; with `sign=None` all come. `options` as for `insert`.
+        Every micro-batch is one commit, exactly once, also when Spark gives it again after a failure: the last one is noted by the name
+        `stream` and its checkpoint. With a new checkpoint Spark gives all that the source has, and it is taken again. Rows whose column
+        `sign` is negative go, positive ones come, those that go first; NULL is an error (E200). With `sign=None` all come. `options` as for
+        `insert`.
         """
         return batch_writer(self._store, relation, stream, sign, options)
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+import lftj
 from tests.spark.graph import RULES, edges, expected, open_path, rows_of
 
 BATCHES = [
@@ -26,10 +27,10 @@ def write_batch(folder: Path, number: int) -> None:
     pyarrow.parquet.write_table(pa.table({"x": xs, "y": ys, "__diff__": signs}), folder / f"{number}.parquet")
 
 
-def stream_all(spark: Any, folder: Path, write: Any) -> None:
+def stream_all(spark: Any, folder: Path, write: Any, checkpoint: str = "checkpoint") -> None:
     """Run the stream over the files that are there, a file a batch, to its end."""
     frame = spark.readStream.schema("x long, y long, `__diff__` long").option("maxFilesPerTrigger", "1").parquet(str(folder))
-    writer = frame.writeStream.foreachBatch(write).option("checkpointLocation", str(folder.parent / "checkpoint"))
+    writer = frame.writeStream.foreachBatch(write).option("checkpointLocation", str(folder.parent / checkpoint))
     writer.trigger(availableNow=True).start().awaitTermination()
 
 
@@ -63,3 +64,25 @@ def test_a_batch_that_comes_again_is_passed_over(spark: Any, tmp_path: Path) -> 
         stream_all(spark, tmp_path / "in", workspace.feed("e", "edges"))
         assert workspace.version == version + 1
         assert sorted(workspace["e"].fetchall()) == RESULT
+
+
+def test_batches_of_a_new_checkpoint_are_others(spark: Any, tmp_path: Path) -> None:
+    with open_path(spark, tmp_path / "path") as workspace:
+        workspace.relation("e", {"x": int, "y": int})
+        write_batch(tmp_path / "in", 0)
+        stream_all(spark, tmp_path / "in", workspace.feed("e", "edges"))
+        write_batch(tmp_path / "later", 1)  # another source, and so another checkpoint: its first batch has the number 0 too
+        stream_all(spark, tmp_path / "later", workspace.feed("e", "edges"), "checkpoint of another source")
+        assert sorted(workspace["e"].fetchall()) == sorted({*edges()[1:], (3, 99), (99, 5)})
+
+
+def test_a_row_without_a_sign_is_an_error(spark: Any, tmp_path: Path) -> None:
+    frame = spark.createDataFrame([(1, 2, 1), (3, 4, None), (5, 6, 0)], "x long, y long, `__diff__` int")
+    with open_path(spark, tmp_path / "path") as workspace:
+        workspace.relation("e", {"x": int, "y": int})
+        version = workspace.version
+        with pytest.raises(lftj.NullValueError, match=r'column "__diff__": NULL says neither') as caught:
+            workspace.feed("e", "edges")(frame, 0)
+        assert (caught.value.code, workspace.version) == ("E200", version)
+        workspace.feed("e", "edges", nulls="drop")(frame, 0)
+        assert workspace["e"].fetchall() == [(1, 2)]
