@@ -89,14 +89,19 @@ class SparkExecutor:
         return numbers.mapInArrow(partial(_generate, task_name(task), list(payloads)), spark_schema)
 
     def parquet(self, path: str) -> DataFrame:
-        """A DataFrame over Parquet files, or a folder of them."""
-        return self.spark.read.parquet(path)
+        """A DataFrame over Parquet files, or a folder of them; `path` as Spark takes it. Raises OSError for what Spark cannot read."""
+        try:
+            return self.spark.read.parquet(path)
+        except Exception as error:
+            if _sparks(error):
+                raise OSError(_last_line(error)) from error
+            raise
 
     def _guarded(self, job: Callable[[], list[Any]]) -> list[Any]:
         try:
             return job()
         except Exception as error:
-            if isinstance(error, PySparkException) or type(error).__module__.startswith(("py4j", "pyspark")):
+            if _sparks(error):
                 raise TaskFailedError(_last_line(error)) from error
             raise
 
@@ -201,6 +206,11 @@ def _generate(name: str, payloads: Sequence[Any], numbers: Iterator[pa.RecordBat
         for number in batch.column(0).to_pylist():
             if number < len(payloads):
                 yield from task(payloads[number])
+
+
+def _sparks(error: Exception) -> bool:
+    """Whether Spark raised it, or is no longer there: a connection to Java is refused where Java has ended."""
+    return isinstance(error, (PySparkException, ConnectionError)) or type(error).__module__.startswith(("py4j", "pyspark"))
 
 
 def _last_line(error: Exception) -> str:

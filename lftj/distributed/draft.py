@@ -20,7 +20,7 @@ from lftj.distributed.sending import Dependent, Files, Routed, Sent, Staged
 from lftj.distributed.settling import Settling, remove_files
 from lftj.distributed.work.settle import GONE, NEW, UPSERT
 from lftj.draft import without_facts
-from lftj.errors import DeclarationError, DistributedError, ParseError, TransactionError
+from lftj.errors import DeclarationError, DistributedError, FrameError, ParseError, TransactionError
 from lftj.handles import RuleHandle
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
@@ -119,12 +119,20 @@ class DistributedDraft:
     def _executors_own(self, data: Any, sign: int, options: dict[str, Any]) -> Routed | Files | None:
         if callable(getattr(data, "mapInArrow", None)):
             return Routed(data, sign, options)
-        path = Path(data) if isinstance(data, (str, os.PathLike)) else None
-        if path is None or not (path.suffix == ".parquet" or path.is_dir()):
+        if isinstance(data, str) and "://" in data:
+            return Routed(self._parquet(data), sign, options)
+        path = Path(data).absolute() if isinstance(data, (str, os.PathLike)) else None
+        if path is None or not (path.is_dir() or (path.suffix == ".parquet" and path.exists())):
             return None
-        path = path.absolute()
-        groups = row_groups(path) if path.exists() else None
-        return Routed(self._executor.parquet(str(path)), sign, options) if groups is None else Files(groups, sign, options)
+        groups = row_groups(path)
+        return Routed(self._parquet(str(path)), sign, options) if groups is None else Files(groups, sign, options)
+
+    def _parquet(self, path: str) -> Any:
+        """A DataFrame of what the executors know how to read: object stores too, and folders whose names say something."""
+        try:
+            return self._executor.parquet(path)
+        except OSError as reason:
+            raise FrameError(f"{path} cannot be read: {reason}", code="E232", hint="is it Parquet, or a folder of Parquet files?") from None
 
     def writable(self, relation: RelationOrName) -> RelationSchema:
         """The schema of a relation that takes rows of its own. Raises TransactionError (E321) for a view."""

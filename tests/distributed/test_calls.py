@@ -122,6 +122,7 @@ WRONG: list[Callable[[Any], object]] = [
     lambda tx: tx.upsert("edge", [(1, 2)]),
     lambda tx: tx.upsert("acct", [("one", "o", 0.5)]),
     lambda tx: tx.insert("edge", [(1, 2)], existing="perhaps"),
+    lambda tx: tx.insert("edge", "/no such folder/edges.parquet"),
 ]
 
 

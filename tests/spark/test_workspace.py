@@ -48,6 +48,13 @@ def test_folders_of_parquet_are_read(spark: Any, parquet: Path, tmp_path: Path) 
         assert sorted(workspace["seen"].fetchall()) == [(1, 1), (2, 2), (5, 1), (5, 2)]
         with pytest.raises(lftj.FrameError, match='no column "day"'):
             workspace.load("seen", parquet)
+        assert workspace.load("e", plain.as_uri()) == 0  # places that Spark knows by a URI, as s3a:// and hdfs://, are left to it
+        (tmp_path / "texts").mkdir()
+        (tmp_path / "texts" / "rows.csv").write_text("x,day\n1,2\n")
+        for unreadable in (tmp_path / "texts", (tmp_path / "nothing").as_uri()):
+            with pytest.raises(lftj.FrameError, match=r"cannot be read: .*") as caught:
+                workspace.load("seen", unreadable)
+            assert caught.value.code == "E232"
 
 
 def test_a_commit_changes_what_it_touches(big: lftj.DistributedWorkspace) -> None:
