@@ -26,7 +26,7 @@ import pyarrow as pa
 from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
 from partition.cancelling import cancelled
 from partition.java import java_home
@@ -87,6 +87,10 @@ class SparkExecutor:
         spark_schema = from_arrow_schema(schema, prefer_timestamp_ntz=True)
         numbers = self.spark.range(0, max(1, len(payloads)), 1, max(1, len(payloads)))
         return numbers.mapInArrow(partial(_generate, task_name(task), list(payloads)), spark_schema)
+
+    def schema(self, frame: DataFrame) -> pa.Schema:
+        """What the batches of a DataFrame will look like, known without a job."""
+        return to_arrow_schema(frame.schema, timezone="UTC")
 
     def parquet(self, path: str) -> DataFrame:
         """A DataFrame over Parquet files, or a folder of them; `path` as Spark takes it. Raises OSError for what Spark cannot read."""

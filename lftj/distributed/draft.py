@@ -110,6 +110,8 @@ class DistributedDraft:
         schema = self.writable(relation)
         options = {"mapping" if name == "columns" else name: value for name, value in options.items()}
         if (found := self._executors_own(data, sign, options)) is not None:
+            if isinstance(found, Routed):  # wrong columns are told now, not by the job, which may have other work to do first, or no rows
+                frames.read(self._executor.schema(found.frame).empty_table(), schema.columns, dictionary=self.dictionary, **options)
             return schema, found
         frame = frames.read(data, schema.columns, dictionary=self.dictionary, **options)
         columns = frame.columns if schema.arity else [_zeros(frame.rows)]

@@ -126,7 +126,10 @@ def test_what_is_wrong_with_the_data_is_said_as_in_one_process(spark: Any, big: 
     with pytest.raises(lftj.NullValueError, match=r'column "y": NULL is not a value'):
         big.load("e", spark.createDataFrame([(1, 2), (3, None)], "x long, y long"))
     with pytest.raises(lftj.FrameError, match='no column "y"'):
-        big.load("e", spark.createDataFrame([(1, 2)], "x long, z long"))
+        big.load("e", spark.createDataFrame([], "x long, z long"))
+    unread = spark.range(1).selectExpr("id + raise_error('this was read') x", "timestamp '2013-01-01 12:00:00' y")
+    with pytest.raises(lftj.ValueTypeError, match=r'column "y": expected int, found timestamp\[us, tz=UTC\]'):
+        big.load("e", unread)
     assert big.version == before
     assert big.load("e", spark.createDataFrame([edges()[0]], "x long, y long")) == 0
     assert big.version == before
