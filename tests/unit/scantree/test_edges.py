@@ -1,4 +1,4 @@
-"""The first and the last row of every key prefix, and what it costs to find them."""
+"""The first and the last row of every key prefix, and what it costs to find them; and rows at equal distances."""
 
 from __future__ import annotations
 
@@ -40,3 +40,14 @@ def test_a_tree_ends_before_a_key_that_none_of_its_rows_reaches(found: set[tuple
     arena = Arena(reserve_bytes=1 << 28)
     tree = Shape(3, 0).build(arena, found) if found else Shape(3, 0).empty(arena)
     assert tree.ends_before(key) == all(row[: len(key)] < tuple(key) for row in found)
+
+
+@pytest.mark.parametrize("behind", [0, 1, 3])
+@pytest.mark.parametrize("pages", [(4, 4), (512, 256)])
+def test_samples_are_rows_at_equal_distances_or_all(behind: int, pages: tuple[int, int]) -> None:
+    tree = Shape(1, 1, *pages).build(Arena(reserve_bytes=1 << 28), [(3 * i, i) for i in range(100)])
+    for rows in (1, 7, 50, 99):
+        places = [min(i * 100 // rows + behind, 99) for i in range(rows)]
+        assert [column.tolist() for column in tree.sample(rows, behind=behind)] == [[3 * place for place in places], places]
+    for rows in (100, 1000):
+        assert tree.sample(rows, behind=behind)[1].tolist() == list(range(behind, 100))

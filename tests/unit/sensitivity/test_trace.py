@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -40,6 +42,34 @@ def test_a_log_of_one_position_takes_all_records() -> None:
     log = TraceLog([(H_Y, EXACT)])
     log(RECORDS[:, RECORDS[0] == 1])
     assert rows_of(log.columns()[1, 0]) == [(1, 4, 1), (3, 9, 2)]
+
+
+def test_parts_of_a_run_are_logged_apart_and_put_together() -> None:
+    whole = TraceLog([(G_Z, EXACT), (H_Y, hull()), (R_Z, projected(1))])
+    for records in (RECORDS[:, :2], RECORDS[:, 2:]):
+        part = whole.fresh()
+        part(records)
+        whole.absorb(part)
+    found = {key: rows_of(columns) for key, columns in whole.columns().items()}
+    assert found == {(0, 1): [(1, 5, 7, 2), (1, 7, 8, 2)], (1, 0): [(1, 4, 1), (3, 9, 2)], (3, 0): [(0, 0, 1)]}
+    assert whole.records == 5
+
+
+def test_a_log_is_merged_only_when_it_has_doubled(monkeypatch: pytest.MonkeyPatch) -> None:
+    merged: list[int] = []
+
+    def counted(columns: list[np.ndarray], alpha: int, granularity: Granularity) -> list[np.ndarray]:
+        merged.append(len(columns[0]))
+        return consolidated(columns, alpha, granularity)
+
+    monkeypatch.setattr(trace, "_PENDING", 50)
+    monkeypatch.setattr(trace, "consolidated", counted)
+    log = TraceLog([(G_Z, EXACT)])
+    for low in range(0, 8000, 80):
+        lows = np.arange(low, low + 80, 2)
+        log(np.vstack([lows * 0, lows, lows, lows * 0, lows * 0, lows * 0]))
+    assert len(log.columns()[0, 1][0]) == 4000
+    assert all(later > 2 * before for before, later in pairwise(merged))
 
 
 def test_positions_without_records_are_left_out() -> None:
