@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scantree import Arena, Tree
-from tests.unit.scantree.trees import EXTREMES, Shape, columns_of, numbers, random_rows
+from scantree import Arena, Tree, after_prefix
+from tests.unit.scantree.trees import EXTREMES, GREATEST, Shape, columns_of, numbers, random_rows
 
 keys = st.tuples(numbers(2), numbers(2), numbers(2))
 
@@ -40,6 +40,11 @@ def test_a_tree_ends_before_a_key_that_none_of_its_rows_reaches(found: set[tuple
     arena = Arena(reserve_bytes=1 << 28)
     tree = Shape(3, 0).build(arena, found) if found else Shape(3, 0).empty(arena)
     assert tree.ends_before(key) == all(row[: len(key)] < tuple(key) for row in found)
+
+
+def test_what_comes_behind_all_keys_that_begin_so() -> None:
+    prefixes = [[], [3], [3, GREATEST], [1, GREATEST, GREATEST], [GREATEST, 5], [GREATEST, GREATEST]]
+    assert [after_prefix(prefix) for prefix in prefixes] == [None, [4], [4], [2], [GREATEST, 6], None]
 
 
 @pytest.mark.parametrize("behind", [0, 1, 3])

@@ -71,3 +71,10 @@ def test_many_rows_go_packed_and_few_by_columns(monkeypatch):
 def test_no_rows_stay_none():
     tree = Shape(3, 1).empty(Arena(reserve_bytes=1 << 24))
     assert len(reordered(tree, (2, 1, 0), 4)) == 0
+
+
+def test_a_full_arena_refuses_another_order() -> None:
+    tree = Tree.build(Arena(reserve_bytes=1 << 19), [np.arange(20_000), np.arange(20_000)])
+    with pytest.raises(MemoryError, match="cannot hold another"):
+        reordered(tree, (1, 0))
+    check_arena(tree.arena, [tree])

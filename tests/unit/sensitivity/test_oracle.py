@@ -76,6 +76,13 @@ def test_rows_that_contradict_a_constant_touch_nothing() -> None:
     assert regions_of(kept, E=kept.relations["E"] | {(2, 4)}) == [((0, 2), 2, [(2, 4)])]
 
 
+def test_rows_that_differ_where_a_variable_repeats_touch_nothing() -> None:
+    kept = Maintained(body(1, "P 0, !T 0 0 0"), {"P": {(1,)}, "T": set()}, {})
+    assert regions_of(kept, T={(1, 2, 1), (1, 1, 2)}) == []
+    assert kept.work.surgeries == 0
+    assert regions_of(kept, T={(1, 1, 1)}) == [((0,), 0, [(1,)])]
+
+
 def test_a_ground_negated_atom_switches_the_whole_body() -> None:
     kept = Maintained(body(2, "E 0 1, !P =7"), {**GRAPH, "P": set()}, {})
     assert regions_of(kept, P={(6,)}) == []
