@@ -93,7 +93,8 @@ def follow(stratum: Stratum, schemas: Mapping[str, RelationSchema], kept: Kept |
     if not decided_group_by_group(schemas):
         return rows_alone(schemas, stratum.rules, versions, context, strategy="choice", long_chains=True)
     if not context.keep or not context.fraction or not countable(stratum):
-        return rows_alone(schemas, stratum.rules, versions, context, long_chains=True)
+        found = rows_alone(schemas, stratum.rules, versions, context, long_chains=not countable(stratum))
+        return found if isinstance(found.kept, RowsAlone) else replace(found, kept=_NOTHING)  # a state that nobody asked for
     if not isinstance(kept, StratumState) and (rows := _newly_given(stratum, versions, first=kept is None)):
         context.allowance = _FEW_STEPS * rows
         try:

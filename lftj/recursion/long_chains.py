@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from lftj.join.context import Context
+from lftj.join.evaluate import Relations
 from lftj.maintain.versions import Versions
 from lftj.program.normal_form import NormalRule, RelationSchema
 from lftj.recursion.update.effort import ITERATION, ROW, STEP
@@ -49,13 +50,13 @@ class Patience:
 
 
 def updated_from_nothing(
-    schemas: Mapping[str, RelationSchema], rules: list[NormalRule], versions: Versions, context: Context
+    schemas: Mapping[str, RelationSchema], rules: list[NormalRule], relations: Relations, context: Context
 ) -> StratumState:
     """The state of a stratum by an update to which all rules and base rows are new. Raises what evaluation raises, and OverflowError when a
     row has too many proofs to count."""
-    bases = [name for name in map(base_name, schemas) if name in versions]
-    given = {name: Delta(versions[name].columns(), no_rows(versions[name].schema.arity)) for name in bases}
-    everything = Versions({}, versions, given, context.arena)
+    bases = [name for name in map(base_name, schemas) if name in relations]
+    given = {name: Delta(relations[name].columns(), no_rows(relations[name].schema.arity)) for name in bases}
+    everything = Versions({}, relations, given, context.arena)
     before, bound = context.work, context.allowance
     context.allowance = allowed = _UNBOUNDED if bound is None else bound
     try:

@@ -26,6 +26,8 @@ from lftj.program.normal_form import NormalRule
 from lftj.recursion.best.attaining import BEST, WithBest, attaining
 from lftj.recursion.best.improvement import Improvement, Offers
 from lftj.recursion.elastic_bootstrap import elastic_bootstrap
+from lftj.recursion.long_chains import LongChainError, Patience, updated_from_nothing
+from lftj.recursion.update.effort import ITERATION
 from lftj.recursion.update.elastic_update import ElasticUpdate
 from lftj.recursion.update.stratum_state import StratumState
 from lftj.storage.delta import Delta, no_rows
@@ -39,8 +41,15 @@ def prove(like: StratumState, rules: list[NormalRule], finished: Finished, versi
 
     `like`: a state without rows or rules, or an earlier one whose plans serve. OverflowError: a row has too many proofs to count.
     """
-    queries = like.queries_of(attaining(rule, like.lattices) for rule in rules)
-    state = elastic_bootstrap(like.schemas, queries, WithBest(versions, finished, like.lattices), context)
+    plain = [attaining(rule, like.lattices) for rule in rules]
+    relations = WithBest(versions, finished, like.lattices)
+    try:
+        state = elastic_bootstrap(like.schemas, like.queries_of(plain), relations, context, Patience(context).after_round)
+    except LongChainError:
+        state = updated_from_nothing(like.schemas, plain, relations, context)
+        # Updates may take what rounds would have: where everything moves they take a little more than this, and giving up doubles it.
+        last = max(int(relation.counted()[1].max(initial=0)) for relation in state.relations.values())
+        state = replace(state, work=max(state.work, ITERATION * last))
     return replace(state, lattices=like.lattices) if _proven(state, finished) else None
 
 

@@ -4,8 +4,10 @@ import pytest
 
 import lftj
 from lftj.recursion import elastic
+from lftj.recursion.best import monotone_update
 from scantree.jit import ADDRESSES
-from tests.unit.recursion.stratum import check
+from tests.unit.recursion.stratum import check, states
+from tests.unit.recursion.test_monotone import SHORTEST
 
 pytestmark = pytest.mark.skipif(not ADDRESSES, reason="iterations in compiled code need kernels that are compiled and not checked")
 
@@ -45,7 +47,8 @@ def turned(monkeypatch) -> list[int]:
         return update(*given)
 
     update = elastic.updated_from_nothing
-    monkeypatch.setattr(elastic, "updated_from_nothing", noted)
+    for module in (elastic, monotone_update):
+        monkeypatch.setattr(module, "updated_from_nothing", noted)
     return found
 
 
@@ -103,3 +106,30 @@ def test_limits_hold_on_the_way(turned):
     assert (len(ws["edge"]), len(ws["odd"])) == (0, 0)
     ws.load("edge", CHAIN)
     assert len(ws["odd"]) == LENGTH // 2
+
+
+def test_where_nothing_is_followed_long_chains_are_updates_from_nothing_that_leave_no_state(turned):
+    ws = lftj.connect(elastic=0)
+    ws.add_rules(TURNS)
+    ws.load("edge", CHAIN)
+    assert len(turned) == 1
+    with ws.transaction() as tx:
+        tx.delete("edge", CHAIN[-1:])
+    assert len(turned) == 2
+    assert len(ws["even"]) + len(ws["odd"]) == LENGTH
+    assert states(ws) == []
+    assert ws.verify() == []
+    assert len(turned) == 3
+
+
+def test_proofs_under_min_along_a_long_chain_are_counted_by_an_update_from_nothing(turned):
+    ws = lftj.connect()
+    ws.add_rules(SHORTEST + "source(0).")
+    ws.load("edge", [(*edge, 1) for edge in CHAIN])
+    with ws.transaction() as tx:
+        tx.delete("edge", [(*CHAIN[-1], 1)])
+    assert len(turned) == 1
+    assert check(ws) == 1
+    ws.load("edge", [(0, LENGTH // 2, 3)])
+    assert ws.query(f"dist({LENGTH // 2}, d)").fetchall() == [(3,)]
+    assert check(ws) == 1
