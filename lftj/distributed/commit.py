@@ -29,9 +29,6 @@ from lftj.distributed.stage_rounds import Entries, StageInRounds, allowed
 from lftj.distributed.work.stage import run_stage
 from lftj.storage.database import base_name
 
-REMEMBERED = 500
-"""Commits from which parts that fell behind can be brought forward; after more they are built anew."""
-
 
 class Commit:
     """One attempt at a commit, on a version. `elastic`: the share of a stratum in rounds that may be over-deleted.
@@ -167,7 +164,7 @@ class Commit:
     def _manifest(self, counts: Mapping[str, int]) -> Manifest:
         before = self.before
         log = {name: list(entries) for name, entries in before.log.items()}
-        tokens = dict(sorted(before.tokens.items())[-REMEMBERED:]) | {self.version: self.token}
+        tokens = {**before.tokens, self.version: self.token}
         if self.afresh:
             base = {base_name(name) for name in self.plan.program.catalog.relations}
             log, tokens = {name: entries for name, entries in log.items() if name in base}, {self.version: self.token}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
 from uuid import uuid4
 
@@ -47,20 +48,29 @@ def compact_part(task: CompactTask) -> dict[str, Entry]:
     return written
 
 
-def compacted(executor: Executor, manifest: Manifest, plan: PartPlan, most: int) -> Manifest:
-    """The same version with one entry per part for each relation that has more than `most`. One job; parts behind are built anew later."""
+def compacted(executor: Executor, manifest: Manifest, plan: PartPlan, most: int, recent: int = 0) -> Manifest:
+    """The same version with one entry per part, for each relation that has more than `most`, in one job.
+
+    The last entries stay as they are, at most `recent` of a relation: parts can be brought forward from the commits that made them. Parts
+    that are further behind are built anew later.
+    """
     relations = {name: (schema, cuts, manifest.log[name]) for name, schema, cuts in _kept(plan) if len(manifest.log.get(name, ())) > most}
     if not relations:
         return manifest
+    until = max(entries[-recent - 1].version for _, _, entries in relations.values())
+    old = {name: (schema, cuts, _between(entries, 0, until)) for name, (schema, cuts, entries) in relations.items()}
     token = uuid4().hex[:16]
-    tasks = [
-        CompactTask(str(executor.path), part, executor.partitions, manifest.version, token, relations)
-        for part in range(executor.partitions)
-    ]
+    tasks = [CompactTask(str(executor.path), part, executor.partitions, until, token, old) for part in range(executor.partitions)]
     found: Sequence[dict[str, Entry]] = guarded(lambda: list(executor.map(compact_part, tasks)))
-    log = {**manifest.log, **{name: tuple(part[name] for part in found if name in part) for name in relations}}
-    steps = {version: done for version, done in manifest.steps.items() if version == manifest.version}
-    return replace(manifest, log=log, tokens={manifest.version: manifest.token}, steps=steps)
+    whole = {name: tuple(part[name] for part in found if name in part) for name in relations}
+    log = {name: whole[name] + _between(entries, until + 1) if name in whole else entries for name, entries in manifest.log.items()}
+    tokens = {version: name for version, name in manifest.tokens.items() if version >= until}
+    return replace(manifest, log=log, tokens=tokens, steps={version: done for version, done in manifest.steps.items() if version in tokens})
+
+
+def _between(entries: Sequence[Entry], first: int, last: float = inf) -> tuple[Entry, ...]:
+    """Those of some versions."""
+    return tuple(entry for entry in entries if first <= entry.version <= last)
 
 
 def _kept(plan: PartPlan) -> Iterator[tuple[str, RelationSchema, tuple[Cut, ...]]]:

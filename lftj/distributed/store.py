@@ -90,18 +90,18 @@ class Store:
         self.subscriptions.announce({name: partial(changes.of, name) for name in self.program.catalog.relations if changes.may(name)})
         if any(len(entries) > ENTRIES for entries in self.manifest.log.values()):
             with suppress(DistributedError):  # the commit has happened; the next one tries again
-                self._compact(ENTRIES // 2)
+                self._compact(ENTRIES // 2, ENTRIES // 4)
         return changes
 
     def compact(self) -> int:
         """Write relations with more than one entry per part anew; the number of files that are gone. With the writer lock held."""
-        self._compact(self.executor.partitions)
+        self._compact(self.executor.partitions, 0)
         return sweep(self.executor.path, self.manifest)
 
-    def _compact(self, most: int) -> None:
+    def _compact(self, most: int, recent: int) -> None:
         """Compact, and remove what the compaction before this one made superfluous: what was read since then stays readable."""
         before = self.manifest
-        manifest = compacted(self.executor, before, self.plan, most)
+        manifest = compacted(self.executor, before, self.plan, most, recent)
         if manifest is before:
             return
         manifest.store(self.executor.path)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import lftj
+from lftj.distributed import store
 from tests.distributed.inline import InlineExecutor
 
 RULES = """
@@ -74,3 +75,21 @@ def test_a_commit_that_failed_is_not_gone_on_from_after_others_elsewhere(tmp_pat
     for k in range(20):
         many.load("e", [(k, 100)])
     assert views(many) == views(opened(lftj.connect(), [*EDGES, *((k, 100) for k in range(20))]))
+
+
+def test_parts_of_recent_commits_are_not_built_again_after_entries_are_compacted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "ENTRIES", 80)
+    executor = InlineExecutor(tmp_path, PARTS)
+    many = opened(lftj.connect(executor=executor))
+    rows = [(k, 100 + n) for n in range(6) for k in range(20)]
+    entries: list[int] = []
+    for row in rows:
+        many.load("e", [row])
+        assert many.profile(last=1)["built"].iloc[0] == 0
+        entries.append(len(many._store.manifest.log["e#base"]))
+    assert max(entries) <= 80
+    assert min(entries[70:]) < 30
+    assert views(many) == views(opened(lftj.connect(), [*EDGES, *rows]))
+    executor.forget()
+    many.load("e", [(1, 1000)])
+    assert many.verify() == []
