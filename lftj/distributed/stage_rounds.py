@@ -72,6 +72,7 @@ class StageInRounds:
     def _over_deleted(self, found: list[PartDone], touched: set[int]) -> list[PartDone]:
         """The first round after what was lost has been followed; from nothing where it was too much."""
         losing, written = self.rounds.losing, list[PartDone]()
+        grew = {done.part for done in found if done.exchanged.grew}
         overdeleted: dict[int, int] = {}
         while True:
             written += found
@@ -86,7 +87,10 @@ class StageInRounds:
             touched = touched | told
             found = self._round(Move.OVERDELETE, told)
         entries = {name: [entry for done in written for entry in _of(done, name)] for name in map(_news, losing.cuts)}
-        return self._round(Move.REDERIVE, touched | self._readers(written, losing.further), entries)
+        found = self._round(Move.REDERIVE, touched | self._readers(written, losing.further), entries)
+        while told := self._readers(found, self.rounds.cuts):
+            found = self._round(Move.RETURN, told)
+        return self._round(Move.RESUME, grew) if grew else []
 
     def _told(self, found: list[PartDone]) -> None:
         """Rounds until no part has news for another; then those that hold anything else than before write what changed."""

@@ -17,6 +17,7 @@ from lftj.distributed.placing.placement import Placing
 from lftj.distributed.placing.steps import Move
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
+from scantree import Tree
 from tests.distributed.inline import InlineExecutor
 from tests.oracle.pair import Pair
 from tests.strategies.histories import AddRule, Change, Transact
@@ -220,6 +221,38 @@ def test_a_deletion_in_a_large_closure_is_followed(tmp_path: Path) -> None:
     report = cut(workspace, chains - {(9001, 9002)}, (305, 306), (2500, 2501))
     assert (report["overdeleted"], report["anew"]) == (6 * 7 + 12, 0)
     assert report["steps"] < whole["steps"] / 50
+
+
+@pytest.mark.parametrize("parts", [1, 2, 7])
+def test_what_returns_is_neither_taken_away_nor_put_back(tmp_path: Path, parts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Layers of nodes, each with edges to five of the next ten: nearly every row that rests on an edge has another derivation."""
+    draw = random.Random(1)
+    layers = {(100 * layer + n, 100 * layer + 100 + m) for layer in range(7) for n in range(10) for m in draw.sample(range(10), 5)}
+    workspace, _ = closing(tmp_path, parts, layers, elastic=inf)
+    middle = sorted(layers)[len(layers) // 2]
+    cut(workspace, layers, middle)  # builds the key orders that are read
+    written, apply = list[int](), Tree.apply
+
+    def counted(tree: Tree, inserts: Any, erases: Any = ()) -> Tree:
+        written.append(len(inserts[0]) + (len(erases[0]) if len(erases) else 0))
+        return apply(tree, inserts, erases) if len(erases) else apply(tree, inserts)
+
+    monkeypatch.setattr(Tree, "apply", counted)
+    rows, gone = layers - {middle}, sorted(layers)[len(layers) // 2 - 40]
+    with workspace.transaction() as tx:
+        tx.delete("e", [gone])
+    assert set(workspace["t"].fetchall()) == closure(rows - {gone})
+    report = workspace.profile(last=1).iloc[0]
+    assert report["overdeleted"] > 500
+    assert len(tx.changes("t").fetchall()) < 5
+    assert sum(written) < report["overdeleted"] / 5  # trees of each part, and of the part that is over-deleted
+
+
+@pytest.mark.parametrize("parts", [2, 64])
+def test_oracle_few_rows_in_many_parts(tmp_path: Path, parts: int) -> None:
+    with in_rounds():
+        pair = history(InlineExecutor(tmp_path, parts, 2), "negated below", inf, seed=11, steps=4)
+    assert pair.workspace.profile()["overdeleted"].sum() > 0
 
 
 def test_what_loses_too_much_is_derived_anew(tmp_path: Path) -> None:

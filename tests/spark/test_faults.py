@@ -58,7 +58,7 @@ def test_a_worker_that_dies_in_a_commit(workspace: lftj.DistributedWorkspace, tm
     assert rows_of(workspace) == expected([*edges()[1:], *NEW])
 
 
-@pytest.mark.parametrize("move", [Move.REDERIVE, Move.ROUND, Move.TELL])
+@pytest.mark.parametrize("move", [Move.REDERIVE, Move.RESUME, Move.ROUND, Move.TELL])
 def test_a_worker_that_dies_in_a_round(workspace: lftj.DistributedWorkspace, tmp_path: Path, move: Move) -> None:
     made(workspace, edges())
     arm(workspace, tmp_path / "marker", "kill in the middle", 1, move=move)

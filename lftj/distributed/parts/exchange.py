@@ -1,19 +1,20 @@
 """What one part does in a stage that is derived in rounds, from step to step of a commit.
 
-After insertions rounds go on from what there is. Where something was lost, it is *over-deleted* first [DRed]: what may have lost a
-derivation is found by rounds of its own, over all relations as they were before the commit (`Rounds.losing`), and taken away. What is
-left has a derivation that nothing touched. Then rows that were taken away are *derived again*: each part is given those that its rules
-may derive, and looks for derivations in what is left; rounds go on from there, with what was inserted, as after insertions.
+After insertions rounds go on from what there is. Where something was lost, what may have lost a derivation is found first [DRed], by rounds
+of its own, over all relations as they were before the commit (`Rounds.losing`). What is left has a derivation that nothing touched. Then
+rounds find what follows from that alone, before anything goes: each part is given the rows that its rules may derive, and looks for
+derivations in what is left (`PartReturning`). The rest goes, and rounds go on from there with what came, as after insertions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
+from lftj.distributed.parts.handing import Handing, News
 from lftj.distributed.parts.host import Host, Rows
-from lftj.distributed.parts.rounds import News, PartFixpoint
-from lftj.distributed.placing.cuts import local_name
+from lftj.distributed.parts.returning import PartReturning
+from lftj.distributed.parts.rounds import PartFixpoint
 from lftj.distributed.placing.plan import Feed
 from lftj.distributed.placing.rounds import LOST_SUFFIX, NEWS_SUFFIX, Rounds
 from lftj.distributed.placing.steps import Move, Step
@@ -21,10 +22,9 @@ from lftj.join.context import AllowanceSpentError, Context
 from lftj.maintain.row_checks import check_rows
 from lftj.maintain.versions import Versions
 from lftj.program.normal_form import RelationSchema
-from lftj.recursion.rederivation.over_deletion import keep_orders, only_grows, taken_below
+from lftj.recursion.rederivation.over_deletion import keep_orders, taken_below, takes_and_adds
 from lftj.storage.database import Database
-from lftj.storage.delta import Columns, Delta
-from lftj.storage.loose_rows import LooseRows
+from lftj.storage.delta import Columns, Delta, no_rows
 from lftj.storage.relation import RelationVersion
 
 Found = dict[str, RelationVersion]
@@ -34,9 +34,10 @@ Found = dict[str, RelationVersion]
 class Exchange:
     """Part `number` of `parts` in one stage of a commit on the database `old`.
 
-    `lost`: what may have lost a derivation, by the local names of `Rounds.losing`. `news`: what the last step found that others need.
-    `shrank`: whether something was lost here, so that rounds cannot go on from what there was; `gave_up`: whether that is more than is
-    followed; `anew`: whether all began with nothing.
+    `lost`: what may have lost a derivation, by the local names of `Rounds.losing`; `returning`: which of it is gone, as far as is known.
+    `news`: what the last step found that others need. `shrank`: whether something was lost here, so that rounds cannot go on from what
+    there was, and `grew`: whether something came, with which they do; `gave_up`: whether more was lost than is followed; `anew`: whether
+    all began with nothing.
     """
 
     rounds: Rounds
@@ -45,8 +46,10 @@ class Exchange:
     parts: int
     host: Host
     lost: Found = field(default_factory=dict)
+    returning: PartReturning | None = None
     news: dict[str, News] = field(default_factory=dict)
     shrank: bool = False
+    grew: bool = False
     gave_up: bool = False
     anew: bool = False
 
@@ -58,28 +61,27 @@ class Exchange:
 
     def moved(self, now: Database) -> bool:
         """Whether there is anything to tell in the end, or to forget."""
-        names = [name for relation in self.rounds.cuts for name in (relation + NEWS_SUFFIX, *self.rounds.local(relation))]
-        return any(now[name].identity is not self.old[name].identity for name in names)
+        names = [*self._held, *map(_news, self.rounds.cuts)]
+        gone = self.returning is not None and any(name in self.returning.gone for name in self._held)
+        return gone or any(now[name].identity is not self.old[name].identity for name in names)
 
     def step(self, step: Step, now: Database, deltas: Mapping[str, Delta], rows: Rows, context: Context) -> Found:
         """The relations that are others after a step of rounds. `now`: this commit's; `deltas`: of the relations below."""
         self.news, self.shrank, self.gave_up = {}, False, False
-        changed = {name: deltas[name] for name in self.rounds.below & deltas.keys()}
-        versions = Versions(self.old, now, changed, self.host.arena)
-        own = list(map(self.rounds.base, self.rounds.cuts))
-        self.shrank = step.move is Move.BEGIN and not only_grows(self.rounds.rules, own, changed)
-        if self.shrank:
-            taken = taken_below(self.rounds.rules, self.rounds.lost, changed, versions, self.host.arena)
-            return self._overdelete(taken, {name: rows.columns() for name, rows in taken.items()}, step.most, now, context)
+        versions = Versions(self.old, now, {name: deltas[name] for name in self.rounds.below & deltas.keys()}, self.host.arena)
+        if step.move is Move.BEGIN:
+            return self._begin(versions, step.most, now, context)
         if step.move is Move.OVERDELETE:
             return self._overdelete({}, self._arrived(self.rounds.losing, self._lost(), rows), step.most, now, context)
         if step.move is Move.REDERIVE:
-            return self._rederive(versions, now, rows, context)
+            return self._rederive(now, versions.deltas, rows, context)
+        if step.move is Move.RETURN:
+            return self._return(now, rows, context)
         self.anew |= step.move is Move.ANEW
-        fixpoint = PartFixpoint(self.rounds, now, context, self.number, self.parts, lasting=not self.anew)
-        if step.move is Move.BEGIN:
-            fixpoint.resume(now)
-            return self._go_on(fixpoint, versions)
+        now = now.replace(self._without_gone(now))
+        if step.move is Move.RESUME:
+            return self._go_on(versions, now, context)
+        fixpoint = self._fixpoint(now, context)
         if step.move is Move.ANEW:
             self.lost = {}
             fixpoint.anew()
@@ -89,17 +91,29 @@ class Exchange:
 
     def told(self, now: Database, context: Context) -> tuple[Found, dict[str, Delta]]:
         """The end: what rounds collected is forgotten, and the net change that all steps together made."""
+        left = self._without_gone(now)
+        now = now.replace(left)
         deltas: dict[str, Delta] = {}
-        for name in (name for relation in self.rounds.cuts for name in self.rounds.local(relation)):
+        for name in self._held:
             delta = now[name].difference(self.old[name])
             check_rows(now[name].schema, now[name], delta, context)
             if len(delta):
                 deltas[name] = delta
-        return self._nothing_collected(), deltas
+        return left | self._nothing_collected(), deltas
+
+    def _begin(self, versions: Versions, most: int, now: Database, context: Context) -> Found:
+        rules, changed = self.rounds.rules, versions.deltas
+        self.shrank, self.grew = takes_and_adds(rules, list(map(self.rounds.base, self.rounds.cuts)), changed)
+        if not self.shrank:
+            return self._go_on(versions, now, context)
+        taken = taken_below(rules, self.rounds.lost, changed, versions, self.host.arena)
+        return self._overdelete(taken, {name: rows.columns() for name, rows in taken.items()}, most, now, context)
 
     # ── more ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-    def _go_on(self, fixpoint: PartFixpoint, versions: Versions) -> Found:
+    def _go_on(self, versions: Versions, now: Database, context: Context) -> Found:
         """With what changed below, or of own rows, that adds to what the rules derive."""
+        fixpoint = self._fixpoint(now, context)
+        fixpoint.resume(now)
         fixpoint.offer_opened(versions)
         fixpoint.proceed({name: delta.inserts for name, delta in versions.deltas.items()})
         return self._finish(fixpoint)
@@ -121,42 +135,52 @@ class Exchange:
         keep_orders(changed, self.old, now)
         return {}
 
-    def _rederive(self, versions: Versions, now: Database, rows: Rows, context: Context) -> Found:
-        """What is left; what of the rest has a derivation in it; and what follows from that, and from what came below."""
-        lost = self._lost()
-        held = [name for relation in self.rounds.cuts for name in self.rounds.local(relation)]
-        left = {name: self.old[name].apply(_erasing(lost[self.rounds.lost(name)])) for name in held}
-        now = now.replace(left | self._nothing_collected())
-        fixpoint = PartFixpoint(self.rounds, now, context, self.number, self.parts)
-        fixpoint.resume(now)
-        for relation in self.rounds.cuts:
-            if (base := self.rounds.base(relation)) in now:
-                own = lost[self.rounds.lost(self.rounds.local(relation)[0])].columns()
-                there = now[base].contains(own)
-                fixpoint.rows[relation + NEWS_SUFFIX].add_columns([column[there] for column in own])
-        sought: Found = {}
-        for rule, cut in zip(self.rounds.rules, self.rounds.asked, strict=True):
-            name = local_name(rule.relation.removesuffix(NEWS_SUFFIX) + LOST_SUFFIX, cut)
-            sought[name] = sought.get(name) or lost.get(name) or self._sought(rule.relation, cut, lost, rows)
-            head = rule.head_in(name)
-            fixpoint.offer_driven(replace(rule, atoms=(head, *rule.atoms)), name, sought[name])
-        return self._go_on(fixpoint, versions)
+    def _rederive(self, now: Database, changed: dict[str, Delta], rows: Rows, context: Context) -> Found:
+        """What of that has a derivation in what is left. What followed from what came below is forgotten: some of it may not."""
+        lost, rounds = self._lost(), self.rounds
+        before = {name: self.old[name] for name in self._held} | self._nothing_collected()
+        now = now.replace(before)
+        sought = {name: lost[rounds.lost(name)].columns() for name in self._held}
+        for rule, name, cut in zip(rounds.rules, rounds.sought, rounds.asked, strict=True):
+            if name not in sought:  # in a cut in which nobody holds them: found here, or told
+                own = lost[rule.relation.removesuffix(NEWS_SUFFIX) + LOST_SUFFIX + NEWS_SUFFIX]
+                sought[name] = Delta.insertion(own.columns()).then(rows(Feed(own.schema.name, cut, own.schema))).inserts
+        collected = {name: now[name].schema for name in map(_news, rounds.cuts)}
+        handing = Handing(rounds, collected, self.host.dictionary, self.number, self.parts)
+        self.returning = PartReturning(rounds, handing, sought, Versions(self.old, now, changed, self.host.arena), context)
+        self.returning.run()
+        self.news = handing.news()
+        return before
 
-    def _sought(self, collected: str, cut: int, lost: Found, rows: Rows) -> RelationVersion:
-        """The rows that were taken away and may be derived here, in a cut in which nobody holds them: found here, or told."""
-        own = lost[collected.removesuffix(NEWS_SUFFIX) + LOST_SUFFIX + NEWS_SUFFIX]
-        told = rows(Feed(own.schema.name, cut, own.schema))
-        return LooseRows(own.schema, self.host.arena, Delta.insertion(own.columns()).then(told).inserts)
+    def _return(self, now: Database, rows: Rows, context: Context) -> Found:
+        """What follows from rows that other parts found to have a derivation."""
+        assert self.returning is not None, "a part that holds such a row was told that it may be lost"
+        self.news = self.returning.arrive(self._arrived(self.rounds, now, rows), context)
+        return {}
+
+    def _without_gone(self, now: Database) -> Found:
+        """What is left, once it is known."""
+        gone = {} if self.returning is None else self.returning.gone
+        self.returning = None
+        held = (name for name in self._held if name in gone)
+        return {name: now[name].apply(Delta(no_rows(now[name].schema.arity), gone[name])) for name in held}
 
     # ── what both need ────────────────────────────────────────────────────────────────────────────────────────────────
+    @property
+    def _held(self) -> list[str]:
+        """The local relations of the stratum."""
+        return [name for relation in self.rounds.cuts for name in self.rounds.local(relation)]
+
+    def _fixpoint(self, now: Database, context: Context) -> PartFixpoint:
+        return PartFixpoint(self.rounds, now, context, self.number, self.parts, lasting=not self.anew)
+
     def _finish(self, fixpoint: PartFixpoint) -> Found:
         found = fixpoint.finish()
         self.news = fixpoint.news()
         return found
 
     def _nothing_collected(self) -> Found:
-        collected = (relation + NEWS_SUFFIX for relation in self.rounds.cuts)
-        return {name: self.host.empty(self.old[name].schema) for name in collected}
+        return {name: self.host.empty(self.old[name].schema) for name in map(_news, self.rounds.cuts)}
 
     def _lost(self) -> Found:
         """What may have lost a derivation so far."""
@@ -179,6 +203,5 @@ class Exchange:
         }
 
 
-def _erasing(rows: RelationVersion) -> Delta:
-    columns = rows.columns()
-    return Delta([column[:0] for column in columns], columns)
+def _news(relation: str) -> str:
+    return relation + NEWS_SUFFIX

@@ -8,11 +8,8 @@ belong to them, so what they read of other relations in the same cut, negated on
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
-import numpy as np
-
-from lftj.distributed.placing.cuts import ALL, parts_of
+from lftj.distributed.parts.handing import Handing, News
 from lftj.distributed.placing.rounds import NEWS_SUFFIX, Rounds
 from lftj.join.context import AllowanceSpentError, Context
 from lftj.join.evaluate import Relations
@@ -21,15 +18,6 @@ from lftj.program.normal_form import RelationSchema
 from lftj.recursion.best.monotone import MonotoneFixpoint
 from lftj.storage.database import base_name
 from lftj.storage.delta import Columns, Delta
-from lftj.types import Type
-
-
-class News(NamedTuple):
-    """Rows that other parts have to hold, in these cuts, and are not known to."""
-
-    schema: RelationSchema
-    cuts: tuple[int, ...]
-    rows: Delta
 
 
 class PartFixpoint(MonotoneFixpoint):
@@ -57,7 +45,7 @@ class PartFixpoint(MonotoneFixpoint):
     ):
         self.lasting = lasting
         self._rounds, self._relations = rounds, relations
-        self._number, self._parts, self._most = number, parts, most
+        self._most = most
         schemas: dict[str, RelationSchema] = {}
         found: dict[str, Lattice] = {}
         for relation in rounds.cuts:
@@ -65,7 +53,7 @@ class PartFixpoint(MonotoneFixpoint):
             schemas |= {name: relations[name].schema for name in names}
             if relation in rounds.lattices:
                 found |= dict.fromkeys(names, rounds.lattices[relation])
-        self._leaving: dict[str, list[Columns]] = {relation: [] for relation in rounds.cuts}
+        self._handing = Handing(rounds, schemas, context.dictionary, number, parts)
         super().__init__(schemas, found, list(rounds.rules), relations, context)
 
     def anew(self) -> None:
@@ -90,14 +78,10 @@ class PartFixpoint(MonotoneFixpoint):
 
     def news(self) -> dict[str, News]:
         """By relation with `NEWS_SUFFIX`, what other parts are to be told; of values that became better twice the last."""
-        found: dict[str, News] = {}
-        for relation, pieces in self._leaving.items():
-            if not pieces:
-                continue
-            name, cuts = relation + NEWS_SUFFIX, (*self._rounds.cuts[relation], *self._rounds.further.get(relation, ()))
-            rows = Delta.insertion([np.concatenate(columns) for columns in zip(*pieces, strict=True)]).inserts
-            lasting = self.totals[name].contains(rows)
-            found[name] = News(self.schemas[name], cuts, Delta.insertion([column[lasting] for column in rows]))
+        found = self._handing.news()
+        for name, news in found.items():
+            lasting = self.totals[name].contains(news.rows.inserts)
+            found[name] = news._replace(rows=Delta.insertion([column[lasting] for column in news.rows.inserts]))
         return found
 
     def _next_round(self) -> None:
@@ -111,22 +95,9 @@ class PartFixpoint(MonotoneFixpoint):
 
     def _hand_out(self, relation: str, fresh: Columns) -> None:
         """New rows into the cuts of this part, and to the others. A row that is here already was told by whoever found it first."""
-        types = [type for _, type in self.schemas[relation + NEWS_SUFFIX].columns]
-        known, leaves = np.zeros(len(fresh[0]), bool), np.zeros(len(fresh[0]), bool)
-        for cut, local in zip(self._rounds.cuts[relation], self._rounds.local(relation), strict=True):
-            here = self._here(fresh, types, cut)
-            leaves |= self._parts > 1 if cut == ALL else ~here
+        held, leaves = self._handing.out(relation, fresh)
+        for local, here in held.items():
             own = [column[here] for column in fresh]
-            known[here] |= self.totals[local].contains(own)
+            leaves[here] &= ~self.totals[local].contains(own)
             self.rows[local].add_columns(own)
-        for cut in self._rounds.further.get(relation, ()):
-            leaves |= self._parts > 1 if cut == ALL else ~self._here(fresh, types, cut)
-        leaves &= ~known
-        if leaves.any():
-            self._leaving[relation].append([column[leaves] for column in fresh])
-
-    def _here(self, rows: Columns, types: list[Type], cut: int) -> np.ndarray:
-        """Which rows this part holds in a cut."""
-        if cut == ALL:
-            return np.ones(len(rows[0]), bool)
-        return parts_of(rows, types, cut, self.context.dictionary, self._parts) == self._number
+        self._handing.tell(relation, [column[leaves] for column in fresh])

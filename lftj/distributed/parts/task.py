@@ -55,6 +55,7 @@ class Exchanged:
 
     moved: bool = False
     shrank: bool = False
+    grew: bool = False
     gave_up: bool = False
     overdeleted: int = 0
 

@@ -42,6 +42,16 @@ class Rounds:
         """The local names of a relation, the home's first."""
         return [local_name(relation, cut) for cut in self.cuts[relation]]
 
+    @cached_property
+    def sought(self) -> tuple[str, ...]:
+        """Per rule the local name under which a part looks for rows of its head: in the cut in which it is given them."""
+        return tuple(local_name(rule.relation.removesuffix(NEWS_SUFFIX), cut) for rule, cut in zip(self.rules, self.asked, strict=True))
+
+    def names(self, relation: str) -> list[str]:
+        """The local names of a relation, and those under which it is looked for."""
+        sought = (name for name, rule in zip(self.sought, self.rules, strict=True) if rule.relation == relation + NEWS_SUFFIX)
+        return list(dict.fromkeys((*self.local(relation), *sought)))
+
     def base(self, relation: str) -> str:
         """The local name of a relation's own rows."""
         return base_name(self.local(relation)[0])

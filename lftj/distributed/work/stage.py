@@ -9,8 +9,8 @@ import numpy as np
 
 from lftj.distributed.files.entry import Entry, write_entry
 from lftj.distributed.parts.failure import Failure
+from lftj.distributed.parts.handing import News
 from lftj.distributed.parts.part import Advance
-from lftj.distributed.parts.rounds import News
 from lftj.distributed.parts.task import Exchanged, PartDone, PartTask
 from lftj.distributed.placing.cuts import Cut
 from lftj.distributed.placing.plan import Output
@@ -60,7 +60,8 @@ class _Run(Holding[PartTask]):
                 self._write(number, output, advance.deltas[output.local])
         if (exchange := advance.exchange) is not None:
             self._tell(exchange.news)
-            done.exchanged = Exchanged(exchange.moved(advance.now.database), exchange.shrank, exchange.gave_up, exchange.overdeleted)
+            moved = exchange.moved(advance.now.database)
+            done.exchanged = Exchanged(moved, exchange.shrank, exchange.grew, exchange.gave_up, exchange.overdeleted)
         if len(task.steps) == 1:
             self._net(advance.net)
         self.worker.checkpoints.check()

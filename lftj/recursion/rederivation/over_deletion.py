@@ -30,12 +30,14 @@ def losing(rule: NormalRule, head: str, lost: Callable[[str], str]) -> Iterator[
         yield replace(rule, relation=head, atoms=(atom.bound_in(_came_name(atom)), *rule.atoms))
 
 
-def only_grows(rules: Iterable[NormalRule], own: Collection[str], changed: Mapping[str, Delta]) -> bool:
-    """Whether changes of what rules read, and of their `own` rows below, can only have added to what they derive."""
+def takes_and_adds(rules: Iterable[NormalRule], own: Collection[str], changed: Mapping[str, Delta]) -> tuple[bool, bool]:
+    """Whether changes of what rules read, and of their `own` rows below, may have taken from what they derive, and may have added to it."""
     rules = list(rules)
     negated = {atom.relation for rule in rules for atom in rule.negated}
     others = {atom.relation for rule in rules for atom in rule.atoms}.union(own)
-    return not any((name in others and delta.erased) or (name in negated and delta.inserted) for name, delta in changed.items())
+    came = {name for name, delta in changed.items() if delta.inserted}
+    went = {name for name, delta in changed.items() if delta.erased}
+    return bool(others & went or negated & came), bool(others & came or negated & went)
 
 
 def taken_below(

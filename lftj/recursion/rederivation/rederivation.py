@@ -14,7 +14,7 @@ from lftj.join.context import Context
 from lftj.maintain.versions import Versions
 from lftj.program.normal_form import NormalRule, RelationSchema
 from lftj.recursion.best.monotone import MonotoneFixpoint
-from lftj.recursion.rederivation.over_deletion import keep_orders, losing, only_grows, taken_below
+from lftj.recursion.rederivation.over_deletion import keep_orders, losing, taken_below, takes_and_adds
 from lftj.recursion.rederivation.returning import Returning
 from lftj.recursion.update.effort import ITERATION, change_of, charge
 from lftj.recursion.update.rule_queries import LOST
@@ -48,7 +48,7 @@ class Rederivation:
         read = {name for rule in rules for name in rule.reads}.union(self._own)
         self._below = [name for name in read - set(schemas) if name in versions]
         self._changed = {name: versions.deltas[name] for name in self._below if name in versions.deltas}
-        self.only_grows = only_grows(rules, self._own, self._changed)
+        self.only_grows = not takes_and_adds(rules, self._own, self._changed)[0]
 
     def run(self) -> dict[str, RelationVersion]:
         """The relations as they are now. Raises what evaluation raises, and AllowanceSpentError; nothing given is changed."""

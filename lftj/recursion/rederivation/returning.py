@@ -7,7 +7,7 @@ round. A row that returns drives the next round; what is looked for there are ro
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -45,15 +45,27 @@ class Returning:
     ):
         self._schemas, self._rules = schemas, rules
         self._versions, self._context = versions, context
-        self.gone: Found = dict(lost)
-        self._lasting = sum(len(rows[0]) for rows in lost.values()) * _MANY < sum(versions[name].count for name in schemas)
+        self.gone: Found = {name: rows for name, rows in lost.items() if len(rows[0])}
+        rows = sum(versions[name].count for name in schemas if name in versions)
+        self._lasting = sum(len(rows[0]) for rows in lost.values()) * _MANY < rows
 
     def run(self) -> Found:
         """Rounds until no row returns. Raises what evaluation raises, and AllowanceSpentError."""
-        fresh = self._settled(self._given(), self._derived({}))
+        self.follow(self._settled(self._given(), self._derived({})))
+        return self.gone
+
+    def follow(self, fresh: Found) -> None:
+        """Rounds until no row returns, after these did."""
         while fresh:
             fresh = self._settled(self._derived(fresh))
-        return self.gone
+
+    def back(self, found: Found) -> Found:
+        """What is found is gone no longer; it, by the relations where rules read it."""
+        for name, rows in found.items():
+            charge(self._context, LOOK_UP * len(rows[0]))
+            self.gone[name] = difference(self.gone[name], rows)
+        self.gone = {name: rows for name, rows in self.gone.items() if len(rows[0])}
+        return found
 
     def _given(self) -> Iterator[tuple[str, Columns]]:
         """Rows that are gone, and were given to the stratum beside what it derives."""
@@ -100,18 +112,18 @@ class Returning:
         return list(np.concatenate([np.empty((len(picks), 0), np.int64), *pieces], axis=1))
 
     def _settled(self, *found: Iterator[tuple[str, Columns]]) -> Found:
-        """What is found is gone no longer; it, by relation, each row once."""
+        """What is `back`, of rows that are found."""
         charge(self._context, ITERATION)
-        pieces: dict[str, list[Columns]] = {}
-        for name, rows in (each for some in found for each in some):
-            if len(rows[0]):
-                pieces.setdefault(name, []).append(rows)
-        fresh = {name: sort_rows([np.concatenate(columns) for columns in zip(*rows, strict=True)]) for name, rows in pieces.items()}
-        for name, rows in fresh.items():
-            charge(self._context, LOOK_UP * len(rows[0]))
-            self.gone[name] = difference(self.gone[name], rows)
-        self.gone = {name: rows for name, rows in self.gone.items() if len(rows[0])}
-        return fresh
+        return self.back(distinct(each for some in found for each in some))
 
     def _loose(self, name: str, suffix: str, rows: Columns) -> LooseRows:
         return LooseRows(replace(self._schemas[name], name=name + suffix, key=None), self._context.arena, rows)
+
+
+def distinct(found: Iterable[tuple[str, Columns]]) -> Found:
+    """All rows found by one name together, each once, in ascending order; no name without any."""
+    pieces: dict[str, list[Columns]] = {}
+    for name, rows in found:
+        if len(rows[0]):
+            pieces.setdefault(name, []).append(rows)
+    return {name: sort_rows([np.concatenate(columns) for columns in zip(*rows, strict=True)]) for name, rows in pieces.items()}
