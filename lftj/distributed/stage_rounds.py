@@ -87,10 +87,14 @@ class StageInRounds:
             touched = touched | told
             found = self._round(Move.OVERDELETE, told)
         entries = {name: [entry for done in written for entry in _of(done, name)] for name in map(_news, losing.cuts)}
-        found = self._round(Move.REDERIVE, touched | self._readers(written, losing.further), entries)
+        found = self._round(Move.REDERIVE, touched | self._asked(written), entries)
         while told := self._readers(found, self.rounds.cuts):
             found = self._round(Move.RETURN, told)
         return self._round(Move.RESUME, grew) if grew else []
+
+    def _asked(self, written: list[PartDone]) -> set[int]:
+        """The parts whose rules may derive what may be lost."""
+        return self._readers(written, self.rounds.blind).union(*(done.exchanged.asked for done in written))
 
     def _told(self, found: list[PartDone]) -> None:
         """Rounds until no part has news for another; then those that hold anything else than before write what changed."""

@@ -13,10 +13,12 @@ import pytest
 
 import lftj
 from lftj.distributed import stage_rounds
+from lftj.distributed.placing.cuts import part_of
 from lftj.distributed.placing.placement import Placing
 from lftj.distributed.placing.steps import Move
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
+from lftj.types import INT
 from scantree import Tree
 from tests.distributed.inline import InlineExecutor
 from tests.oracle.pair import Pair
@@ -217,6 +219,7 @@ def test_a_deletion_in_a_large_closure_is_followed(tmp_path: Path) -> None:
     moves = [task.steps[-1].move for task in executor.tasks]
     assert moves.count(Move.BEGIN) <= 2
     assert moves.count(Move.OVERDELETE) <= 3  # the parts of three nodes
+    assert moves.count(Move.REDERIVE) <= 3  # of nodes that lost rows led over, among all that the leading variable may be
     assert moves.count(Move.TELL) <= 3  # one that lost nothing is only asked
     report = cut(workspace, chains - {(9001, 9002)}, (305, 306), (2500, 2501))
     assert (report["overdeleted"], report["anew"]) == (6 * 7 + 12, 0)
@@ -253,6 +256,20 @@ def test_oracle_few_rows_in_many_parts(tmp_path: Path, parts: int) -> None:
     with in_rounds():
         pair = history(InlineExecutor(tmp_path, parts, 2), "negated below", inf, seed=11, steps=4)
     assert pair.workspace.profile()["overdeleted"].sum() > 0
+
+
+def test_who_lost_nothing_is_asked_where_a_row_had_another_derivation(tmp_path: Path) -> None:
+    """From 1 to 3 by way of 4, or of 2, whose part loses nothing; parts of other nodes are not asked."""
+    rows = {(1, 2), (2, 3), (1, 4), (4, 3)} | {(n, n + 1) for n in range(100, 140)}
+    workspace, executor = closing(tmp_path, 64, rows)
+    executor.tasks.clear()
+    report = cut(workspace, rows, (4, 3))
+    assert (report["overdeleted"], report["anew"]) == (2, 0)
+    of = {part_of(n, INT, 64): n for n in (1, 2, 3, 4)}
+    assert len(of) == 4
+    ran = {move: {of.get(task.part) for task in executor.tasks if task.steps and task.steps[-1].move is move} for move in Move}
+    assert 2 not in ran[Move.BEGIN] | ran[Move.OVERDELETE]
+    assert ran[Move.REDERIVE] == {1, 2, 3, 4}
 
 
 def test_what_loses_too_much_is_derived_anew(tmp_path: Path) -> None:

@@ -8,23 +8,28 @@ derivations in what is left (`PartReturning`). The rest goes, and rounds go on f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+
+import numpy as np
 
 from lftj.distributed.parts.handing import Handing, News
 from lftj.distributed.parts.host import Host, Rows
 from lftj.distributed.parts.returning import PartReturning
 from lftj.distributed.parts.rounds import PartFixpoint
+from lftj.distributed.placing.cuts import slots
 from lftj.distributed.placing.plan import Feed
 from lftj.distributed.placing.rounds import LOST_SUFFIX, NEWS_SUFFIX, Rounds
 from lftj.distributed.placing.steps import Move, Step
 from lftj.join.context import AllowanceSpentError, Context
+from lftj.join.evaluate import chunks, plan_rule
 from lftj.maintain.row_checks import check_rows
 from lftj.maintain.versions import Versions
 from lftj.program.normal_form import RelationSchema
 from lftj.recursion.rederivation.over_deletion import keep_orders, taken_below, takes_and_adds
 from lftj.storage.database import Database
 from lftj.storage.delta import Columns, Delta, no_rows
+from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import RelationVersion
 
 Found = dict[str, RelationVersion]
@@ -36,8 +41,8 @@ class Exchange:
 
     `lost`: what may have lost a derivation, by the local names of `Rounds.losing`; `returning`: which of it is gone, as far as is known.
     `news`: what the last step found that others need. `shrank`: whether something was lost here, so that rounds cannot go on from what
-    there was, and `grew`: whether something came, with which they do; `gave_up`: whether more was lost than is followed; `anew`: whether
-    all began with nothing.
+    there was, and `grew`: whether something came, with which they do; `asked`: parts where what was lost in it may be derived; `gave_up`:
+    whether more was lost than is followed; `anew`: whether all began with nothing.
     """
 
     rounds: Rounds
@@ -50,6 +55,7 @@ class Exchange:
     news: dict[str, News] = field(default_factory=dict)
     shrank: bool = False
     grew: bool = False
+    asked: frozenset[int] = frozenset()
     gave_up: bool = False
     anew: bool = False
 
@@ -67,7 +73,7 @@ class Exchange:
 
     def step(self, step: Step, now: Database, deltas: Mapping[str, Delta], rows: Rows, context: Context) -> Found:
         """The relations that are others after a step of rounds. `now`: this commit's; `deltas`: of the relations below."""
-        self.news, self.shrank, self.gave_up = {}, False, False
+        self.news, self.shrank, self.asked, self.gave_up = {}, False, frozenset(), False
         versions = Versions(self.old, now, {name: deltas[name] for name in self.rounds.below & deltas.keys()}, self.host.arena)
         if step.move is Move.BEGIN:
             return self._begin(versions, step.most, now, context)
@@ -128,12 +134,25 @@ class Exchange:
         fixpoint = PartFixpoint(self.rounds.losing, relations, context, self.number, self.parts, most=most)
         try:
             fixpoint.follow(inserted)
-            self.lost = self._finish(fixpoint)
+            before, self.lost = self._lost(), self._finish(fixpoint)
+            self.asked = frozenset(self._had_derivations(before, context)) if self.parts > 1 else frozenset()
         except AllowanceSpentError:
             self.gave_up = True
         changed = [name for name in self.rounds.below & self.old.keys() if now[name] is not self.old[name]]
         keep_orders(changed, self.old, now)
         return {}
+
+    def _had_derivations(self, before: Found, context: Context) -> Iterator[int]:
+        """The parts where rules had derived what may be lost since `before`, as far as it can be told here (`Rounds.asking`)."""
+        for rule in filter(None, self.rounds.asking):
+            lost, held = (atom.relation for atom in rule.atoms)
+            fresh = LooseRows(self.lost[lost].schema, self.host.arena, self.lost[lost].difference(before[lost]).inserts)
+            if fresh.count:
+                relations = {lost: fresh, held: self.old[held]}
+                plan = plan_rule(rule, relations, context, needed=rule.group, count=False, lasting=True)
+                for values in chunks(plan, relations, context):
+                    found = slots(values[0], rule.variables[rule.group[0]].type, self.host.dictionary, self.parts)
+                    yield from np.flatnonzero(np.bincount(found)).tolist()
 
     def _rederive(self, now: Database, changed: dict[str, Delta], rows: Rows, context: Context) -> Found:
         """What of that has a derivation in what is left. What followed from what came below is forgotten: some of it may not."""

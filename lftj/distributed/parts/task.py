@@ -56,6 +56,7 @@ class Exchanged:
     moved: bool = False
     shrank: bool = False
     grew: bool = False
+    asked: frozenset[int] = frozenset()
     gave_up: bool = False
     overdeleted: int = 0
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from lftj.distributed.placing.cuts import ALL, ONE, Cut, HubCut, local_name
-from lftj.distributed.placing.exchange import asked_cut, own_cut
+from lftj.distributed.placing.exchange import asked_cut, asking, own_cut
 from lftj.distributed.placing.hubs import Hubs
 from lftj.distributed.placing.leads import Lead, Pair, Placement, Rule, cut_of, home_columns, rules_of
 from lftj.distributed.placing.partials import share_column, split_aggregate, split_projection
@@ -123,7 +123,8 @@ class Planner:
         ]
         rules = tuple(self._exchanging(rule, lead, cuts) for rule, lead in led)
         asked = tuple(asked_cut(rule, lead, cuts[rule.relation]) for rule, lead in led)
-        rounds = Rounds(cuts, rules, asked, lattices(stratum.rules))
+        asks = tuple(asking(rule, lead, cuts) for rule, lead in led)
+        rounds = Rounds(cuts, rules, asked, asks, lattices(stratum.rules))
         stage = max((self.ready[name] for name in rounds.below if name in self.ready), default=0)
         while stage < len(self.strata) and (self.strata[stage] or stage in self.rounds):
             stage += 1

@@ -6,7 +6,7 @@ row that went or may have lost one, or the absence of a row that came. So `Round
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -28,13 +28,15 @@ class Rounds:
 
     `cuts`: per relation the cuts in which parts hold it, the home first. Bodies of `rules` read relations in these cuts, by their local
     names; heads are named with `NEWS_SUFFIX`. `asked`: per rule a cut in which parts are given rows of its head, if these are to be where
-    the rule may derive them. `lattices`: the relations that keep one value per group. `further`: cuts besides in which nobody holds
-    a relation, and in which its rows are told all the same.
+    the rule may derive them; `asking`: where that would be all parts, a rule for the values of its leading variable under which rows that
+    may be lost had a derivation, if these can be told where such a row lies. `lattices`: the relations that keep one value per group.
+    `further`: cuts besides in which nobody holds a relation, and in which its rows are told all the same.
     """
 
     cuts: Mapping[str, tuple[int, ...]]
     rules: tuple[NormalRule, ...]
     asked: tuple[int, ...] = ()
+    asking: tuple[NormalRule | None, ...] = ()
     lattices: Mapping[str, Lattice] = field(default_factory=dict)
     further: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
@@ -68,13 +70,23 @@ class Rounds:
 
         A rule for each atom of each rule; its other atoms, and what it negates, read relations as they were.
         """
-        asked: dict[str, list[int]] = {relation: [] for relation in self.cuts}
-        for rule, cut in zip(self.rules, self.asked, strict=True):
-            asked[rule.relation.removesuffix(NEWS_SUFFIX)].append(cut)
         rules = tuple(each for rule in self.rules for each in losing(rule, _collected_lost(rule.relation), self.lost))
         cuts = {relation + LOST_SUFFIX: cuts for relation, cuts in self.cuts.items()}
-        further = {name + LOST_SUFFIX: tuple(dict.fromkeys(cut for cut in asked[name] if cut not in self.cuts[name])) for name in asked}
-        return Rounds(cuts, rules, further=further)
+        return Rounds(cuts, rules, further=self._further(self.asked))
+
+    @cached_property
+    def blind(self) -> Mapping[str, tuple[int, ...]]:
+        """Of the `further` cuts of `losing` those of rules for which it is not known which parts to ask."""
+        return self._further([cut if asking is None else None for cut, asking in zip(self.asked, self.asking, strict=True)])
+
+    def _further(self, asked: Iterable[int | None]) -> Mapping[str, tuple[int, ...]]:
+        """Of these cuts, one per rule, those in which nobody holds the rows of its head, by what these are called once they may be lost."""
+        found: dict[str, list[int]] = {relation: [] for relation in self.cuts}
+        for rule, cut in zip(self.rules, asked, strict=True):
+            relation = rule.relation.removesuffix(NEWS_SUFFIX)
+            if cut is not None and cut not in (*self.cuts[relation], *found[relation]):
+                found[relation].append(cut)
+        return {relation + LOST_SUFFIX: tuple(cuts) for relation, cuts in found.items()}
 
     def lost(self, name: str) -> str:
         """The local name for what a local relation lost."""

@@ -60,8 +60,8 @@ class _Run(Holding[PartTask]):
                 self._write(number, output, advance.deltas[output.local])
         if (exchange := advance.exchange) is not None:
             self._tell(exchange.news)
-            moved = exchange.moved(advance.now.database)
-            done.exchanged = Exchanged(moved, exchange.shrank, exchange.grew, exchange.gave_up, exchange.overdeleted)
+            moved, more = exchange.moved(advance.now.database), exchange.overdeleted
+            done.exchanged = Exchanged(moved, exchange.shrank, exchange.grew, exchange.asked, exchange.gave_up, more)
         if len(task.steps) == 1:
             self._net(advance.net)
         self.worker.checkpoints.check()
