@@ -35,7 +35,11 @@ class GranularityChoice:
 
 
 def choose_granularities(body: BodyEstimate, budget: float) -> dict[PositionKey, GranularityChoice]:
-    """A granularity for each position that an index can be kept for, all indices within `budget` bytes (as estimated)."""
+    """A granularity for each position that an index can be kept for, all indices within `budget` bytes (as estimated).
+
+    A budget that others have overdrawn leaves nothing.
+    """
+    budget = max(budget, 0.0)
     wanted = {estimate.position.key: _wanted(estimate, body.full_steps) for estimate in body.positions}
     options = {estimate.position.key: estimate.options for estimate in body.positions}
     chosen = dict(wanted)

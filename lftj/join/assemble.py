@@ -96,7 +96,9 @@ class Assembly:
 
     def _searched_levels(self) -> int:
         """How many levels the kernel searches. Below are at most the last columns of one atom that nobody asks for nor tests: each row in
-        the range of the first of these is one proof, so they are counted at once."""
+        the range of the first of these is one proof, so they are counted at once. A search for one proof goes no further into any atom."""
+        if not any(self._channels[self.plan.decisive :]) and self.plan.decisive < len(self.plan.levels):
+            return self.plan.decisive + 1
         last = len(self.plan.levels) - 1
         place = self._read_alone(last)
         if self.channels or place is None or place[1] < len(self.plan.atoms[place[0]].levels) - 1:
@@ -108,7 +110,7 @@ class Assembly:
     def _read_alone(self, number: int) -> tuple[int, int] | None:
         """The one (atom, column) that is read at a level at which nothing is computed or tested."""
         level, parts = self.plan.levels[number], self._parts[number]
-        return parts[0] if level.value is None and not level.filters and not level.probes and len(parts) == 1 else None
+        return parts[0] if level.plain and len(parts) == 1 else None
 
     def _may_fail_below(self) -> bool:
         """Whether what a short circuit would cut off has arithmetic that may fail: that must not depend on which proof comes first."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from lftj.join.order import KEPT_ORDER, NEW_ORDER, Choice, OrderSearch
 from lftj.join.statistics import Statistics
@@ -29,6 +30,11 @@ class Level:
     value: Expression | None = None
     filters: list[Filter] = field(default_factory=list)
     probes: list[int] = field(default_factory=list)
+
+    @property
+    def plain(self) -> bool:
+        """Whether nothing is computed or tested here."""
+        return self.value is None and not self.filters and not self.probes
 
 
 @dataclass(frozen=True)
@@ -70,6 +76,24 @@ class RulePlan:
     def variable_order(self) -> tuple[str, ...]:
         """The variables' names in the chosen order."""
         return tuple(self.rule.variables[v].name for v in self.choice.order)
+
+    @cached_property
+    def decisive(self) -> int:
+        """How many levels decide whether there is a proof; all of them where proofs are counted.
+
+        Behind them each level reads one further column of one atom, and nothing is tested: the rows with the columns before have some
+        value there, whichever.
+        """
+        columns: list[list[int]] = [[] for _ in self.levels]
+        for atom in self.atoms:
+            for column, level in enumerate(atom.levels):
+                columns[level].append(column)
+        last = len(self.levels)
+        while not self.count and last > self.emit_level and self.levels[last - 1].plain and len(columns[last - 1]) == 1:
+            if columns[last - 1] == [0]:
+                break  # whether the relation has a row at all
+            last -= 1
+        return last
 
     def key_orders(self) -> Iterable[tuple[str, Order]]:
         """The (relation, key order) pairs that the plan reads."""

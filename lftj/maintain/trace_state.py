@@ -55,7 +55,7 @@ class Logging:
 
 
 def trace_from_nothing(choice: TraceChoice, relations: Relations, context: Context) -> tuple[Columns, np.ndarray, TraceState]:
-    """All output rows of a body, their numbers of proofs, and the indices of the run."""
+    """All output rows of a body, their numbers of proofs, and the indices of the run, within what the budget leaves."""
     body = choice.body
     logging = Logging(body, choice.granularities, relations, context)
     columns, counts = collected(body.plan, relations, context, logging)
@@ -64,7 +64,8 @@ def trace_from_nothing(choice: TraceChoice, relations: Relations, context: Conte
     for position, granularity in logging.channels:
         intervals = logged.get(position.key) or _nothing(position, granularity)
         indices[position.key] = SensitivityIndex.build(context.arena, position, granularity, intervals)
-    return columns, counts, TraceState(body, indices, choice.reasons)
+    state = TraceState(body, indices, choice.reasons)
+    return columns, counts, fitted(state, context.trace_budget - context.traced()) if context.trace_override is None else state
 
 
 def _nothing(position: Position, granularity: Granularity) -> Columns:

@@ -40,13 +40,13 @@ class TracedBody:
     # ── what sensitivity has to know ──────────────────────────────────────────────────────────────────────────────────
     @cached_property
     def shape(self) -> BodyShape:
-        """Levels, and the level of every key column."""
+        """The levels that decide, and the level of every key column there."""
         plan = self.plan
-        atoms = [AtomShape(atom.levels) for atom in plan.atoms]
+        atoms = [AtomShape(tuple([level for level in atom.levels if level < plan.decisive])) for atom in plan.atoms]
         atoms += [AtomShape(tuple(map(self._argument, probe.args)), negated=True) for probe in plan.probes]
         computed = {number: self._computed(level) for number, level in enumerate(plan.levels) if level.value is not None}
-        exists_from = len(plan.levels) if plan.count else plan.emit_level
-        return BodyShape(len(plan.levels), tuple(atoms), exists_from, computed)
+        exists_from = plan.decisive if plan.count else plan.emit_level
+        return BodyShape(plan.decisive, tuple(atoms), exists_from, computed)
 
     def _argument(self, argument: Ref | Value) -> int | Constant:
         return self._place[argument.variable] if isinstance(argument, Ref) else self._constant(argument)

@@ -69,3 +69,43 @@ def test_a_negated_atom_without_variables_ends_every_search(kind: Granularity):
             tx.delete("rate", [erased])
         assert len(workspace["v"]) == rows
     assert uncovered(workspace) == []
+
+
+LOOSE = (
+    "v(x) :- wide(x, _, _, _), label(x, _).",
+    "v(x) :- wide(x, y, _, _), label(y, _), rate(_, _).",
+    "v(x) :- label(x, _), wide(_, _, x, _), wide(x, _, _, _).",
+    "v(x) :- wide(x, y, _, _), label(x, _), !rate(y, _).",
+    "v(x) :- wide(x, y, y, _), rate(x, z), z < 3, label(z, _).",
+    "v(1) :- wide(_, _, x, _), label(x, _).",
+)
+
+
+@pytest.mark.parametrize("rule", LOOSE)
+@pytest.mark.parametrize("kind", [EXACT, hull(), NONE], ids=str)
+def test_columns_that_nothing_joins_are_neither_searched_nor_kept(rule: str, kind: Granularity):
+    by = random.Random(rule)
+    relations = {"wide": 4, "label": 2, "rate": 2}
+    workspace, anew = lftj.connect(), lftj.connect(trace_budget=0)
+    workspace._engine.trace_override = TraceOverride(lambda position: kind, True)
+    for each in (workspace, anew):
+        each.add_rules(".decl wide(a: number, b: number, c: number, d: number) .decl label(x: number, s: number)")
+        each.add_rules(f".decl rate(x: number, y: number) .decl v(z: number)\n{rule}")
+    changed = 0
+    for _ in range(60):
+        changes = []
+        for name, width in relations.items():
+            rows = [tuple(by.randrange(4) for _ in range(width)) for _ in range(by.randrange(6))]
+            changes.append((by.choice(("insert", "delete")), name, rows))
+        if by.random() < 0.1:  # a relation without rows decides too
+            name = by.choice(list(relations))
+            changes.append(("delete", name, workspace[name].fetchall()))
+        for each in (workspace, anew):
+            with each.transaction() as tx:
+                for action, name, rows in changes:
+                    getattr(tx, action)(name, rows)
+            changed += bool(tx.changes("v"))
+        assert sorted(workspace["v"].fetchall()) == sorted(anew["v"].fetchall())
+        assert uncovered(workspace) == []
+        assert workspace.verify() == []
+    assert changed > 5

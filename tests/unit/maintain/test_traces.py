@@ -48,16 +48,26 @@ def test_without_a_budget_every_proof_is_counted():
 def test_a_change_that_no_search_looked_at_evaluates_nothing():
     workspace = crowded()
     with workspace.transaction() as tx:
-        tx.delete("b", [(30, 7), (39, 49)])
+        tx.delete("b", [(30, z) for z in range(50)])
     row = work(workspace)
     assert (row["strategy"], row["regions"], row["assignments"], row["head_changes"]) == ("update", 0, 0, 0)
     assert row["stabs"] > 0
 
 
+def test_a_row_that_leaves_others_with_all_that_is_joined_is_not_even_looked_up():
+    workspace = crowded()
+    with workspace.transaction() as tx:
+        tx.delete("b", [(0, 0), (39, 49)])
+        tx.insert("b", [(0, -1), (1, 50)])
+    row = work(workspace)
+    assert (row["strategy"], row["stabs"], row["regions"], row["head_changes"]) == ("update", 0, 0, 0)
+    assert workspace.verify() == []
+
+
 def test_losing_the_first_proof_finds_another_or_none():
     workspace = crowded()
     with workspace.transaction() as tx:
-        tx.delete("b", [(0, 0)])
+        tx.delete("b", [(0, z) for z in range(50)])
     assert work(workspace)["regions"] > 0
     assert len(workspace["p"].fetchall()) == 60
     with workspace.transaction() as tx:
@@ -83,6 +93,25 @@ def test_indices_that_outgrow_their_budget_become_coarser_and_answers_stay(seed)
         assert workspace.verify() == []
     assert len(granularities) > 1, "nothing became coarser"
     assert "outgrew their budget" in str(workspace.plan(workspace.rules[-1]))
+
+
+def test_a_first_trace_that_outgrows_the_budget_is_made_coarser():
+    budget = 1 << 14
+    workspace = lftj.connect(trace_budget=budget)
+    workspace.add_rules(RULES.replace("p(x) :- a(x, y), b(y, z).", ""))
+    # values meet nowhere, so every search goes on to the end, which averages do not tell
+    workspace.load("a", [(x, 10 * y) for x in range(60) for y in range(40)])
+    workspace.load("b", [(10 * y + 5, z) for y in range(40) for z in range(50)])
+    workspace.add_rules("p(x) :- a(x, y), b(y, z).")
+    kept = [row for row in workspace.memory() if row[1].startswith("(index")]
+    assert kept
+    assert sum(row[3] for row in kept) <= budget
+    assert "outgrew their budget" in str(workspace.plan(workspace.rules[-1]))
+    workspace.add_rules(".decl q(x: number)\nq(x) :- a(x, y), b(y, z), y != 7.")
+    with workspace.transaction() as tx:
+        tx.insert("b", [(20, 0), (30, 0)])
+    assert len(workspace["p"]) == len(workspace["q"]) == 60
+    assert workspace.verify() == []
 
 
 @pytest.mark.parametrize("head", ["both()", "both(1)", "both(c)"])

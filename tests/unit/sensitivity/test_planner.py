@@ -45,6 +45,7 @@ def test_a_budget_is_kept_to_and_named() -> None:
         assert all(choice.steps >= free[key].steps for key, choice in chosen.items())
     assert {choice.granularity for choice in chosen.values()} == {NONE}
     assert "the indices may take 0 bytes together" in chosen[1, 1].reason
+    assert choose_granularities(about, -1e6) == chosen, "as where others have overdrawn it"
 
 
 def test_what_saves_most_bytes_for_a_step_goes_first() -> None:
