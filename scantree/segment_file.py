@@ -17,6 +17,7 @@ from scantree.stored_kernels import address_pages, page_words, take_back_address
 from scantree.watched_files import Sums, sums_of, write_sums
 
 _BUFFER = 1 << 18  # words that are written at a time
+_CLOSED = -1  # no file has this number
 
 
 class SegmentFile:
@@ -80,8 +81,9 @@ class SegmentFile:
         return replace(self.segment, words=start + done, reads=tuple(sorted(reads.union(self.segment.reads))))
 
     def close(self) -> None:
-        """Write no more."""
-        os.close(self._file)
+        """Write no more. What is appended afterwards raises OSError; the system may give the number to another file."""
+        file, self._file = self._file, _CLOSED
+        os.close(file)
 
 
 def _with_addresses(memory: Words, roots: Sequence[int], address: int) -> Words:

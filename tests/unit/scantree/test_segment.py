@@ -208,6 +208,17 @@ def test_a_failed_append_leaves_nothing_behind(tmp_path: Path, monkeypatch: pyte
     assert same(opened(tmp_path, [file.append([tree.root])], tree, address_of(arena, tree.root)), tree)
 
 
+def test_nothing_is_appended_once_closed(tmp_path: Path) -> None:
+    arena = Arena()
+    tree = Tree.empty(arena, 1).apply([np.arange(1000)])
+    file = SegmentFile(arena, tmp_path, "a")
+    file.close()
+    with (tmp_path / "other").open("w+b") as other:  # which has the number that the file had
+        with pytest.raises(OSError, match="descriptor"):
+            file.append([tree.root])
+        assert other.seek(0, 2) == 0
+
+
 def test_no_file_stays_open(tmp_path: Path) -> None:
     def open_files() -> int:
         return len(os.listdir("/proc/self/fd"))
