@@ -13,7 +13,7 @@ from lftj.join.evaluate import plan_rule
 from lftj.join.plan import RulePlan
 from lftj.join.row_scan import RowScan
 from lftj.join.statistics import Statistics
-from lftj.program.normal_form import FunctorRule, NormalRule, Ref
+from lftj.program.normal_form import AggregateTerm, FunctorRule, NormalRule
 from lftj.result import Result
 from lftj.state import State
 from lftj.types import FLOAT, INT, STR
@@ -108,9 +108,9 @@ def plan_report(engine: Engine, state: State, handle: RuleHandle, statistics: St
 
 
 def _needed(rule: NormalRule) -> tuple[int, ...]:
-    terms = [term if isinstance(term, Ref) else None for term in rule.head]
-    arguments = [arg for term in rule.head if not isinstance(term, Ref) for arg in term.args]
-    return tuple(dict.fromkeys(ref.variable for ref in (*terms, *arguments) if ref is not None))
+    """The values that evaluating a rule asks for, in that order: plans are remembered by it."""
+    arguments = [argument.variable for term in rule.head if isinstance(term, AggregateTerm) for argument in term.args]
+    return tuple(dict.fromkeys([*rule.group, *arguments]))
 
 
 def _functor_line(rule: FunctorRule) -> str:

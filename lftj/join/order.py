@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from operator import attrgetter
 
-from lftj.join.order_costs import Begun, OrderCosts, bits
+from lftj.join.order_costs import NARROW, Begun, OrderCosts, bits
 from lftj.join.statistics import RelationStatistics
 from lftj.join.upkeep import Upkeep
 from lftj.join.variable_orders import along, once_bound, variables_of
@@ -48,6 +48,7 @@ class OrderSearch:
 
     `key_orders(relation)` tells which key orders exist, to prefer them; `building` is what a row of another costs: less than NEW_ORDER for
     a plan that lasts, 0 where an existing one is preferred among equals only. With `upkeep`, what commits do for key orders counts too.
+    `counting`: whether all proofs are counted; a search for one ends before loose variables, if these come last.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class OrderSearch:
         leading: frozenset[int],
         building: float = NEW_ORDER,
         upkeep: Upkeep | None = None,
+        counting: bool = True,
     ):
         self.rule = rule
         self.leading = leading
@@ -66,7 +68,9 @@ class OrderSearch:
         self.costs = OrderCosts(rule, statistics, key_orders, leading, building, upkeep)
         self._loose = self._restricting_nothing()
         self._every = tuple([v for v in range(len(rule.variables)) if v not in self._loose])
-        self._alone = len(rule.atoms) == 1 and bool(self._loose) and building >= NEW_ORDER
+        alone = len(rule.atoms) == 1 and building >= NEW_ORDER
+        wide = counting and any(atom.arity > NARROW for atom in self.costs.atoms)
+        self._along = bool(self._loose) and (alone or wide)
 
     def choose(self) -> Choice:
         """The cheapest order found; one that begins with the rule's `lead` unless another seems much cheaper."""
@@ -105,11 +109,12 @@ class OrderSearch:
         """An order changed so that its atoms read key orders that commits bring forward anyway, as far as that is cheaper.
 
         The search has put loose variables last. Along an existing order they stand anywhere, and nothing is to be built: worth a look for a
-        rule that reads one relation, which will follow changes without any order; another's delta queries will want new ones anyway.
+        rule that reads one relation, which will follow changes without any order, and where rows are wide. Delta queries over narrow ones
+        will want new orders anyway.
         """
         while self.upkeep is not None:
             needed = self.costs.needed(best.order)
-            if not needed.upkeep and not (self._alone and needed.missing):
+            if not needed.upkeep and not (self._along and needed.missing):
                 return best
             found = [
                 along(best.order, atom.variables_along(known)) for atom in self.costs.atoms for known in self.upkeep.kept(atom.relation)

@@ -18,7 +18,9 @@ from lftj.storage.relation import Order
 
 _FILTER = 0.5  # share of bindings that a comparison is taken to keep
 _ONE_MORE_ORDER = 0.1  # cost of a further key order as such: each commit has to bring it forward
-_NARROW = 3  # columns up to which the cost of making a key order is that of each row
+NARROW = 3
+"""Columns up to which making a key order costs so much a row; wider rows take longer to sort, to copy, and more memory for good."""
+_WIDE_ORDER = 0.004  # cost per row of another key order of a wide relation, for plans that make others for nothing
 _UNSORTED_HEAD = 1.3  # factor on the last level's bindings when the head's variables do not come first
 
 
@@ -207,8 +209,10 @@ class OrderCosts:
         return cost
 
     def _made(self, atom: AtomStatistics) -> float:
-        """What it costs to make another key order of a relation: wide rows take longer to sort and to copy."""
-        return self._building * atom.statistics.rows * max(1.0, atom.arity / _NARROW) + _ONE_MORE_ORDER
+        """What it costs to make another key order of a relation."""
+        narrow = atom.arity <= NARROW
+        building = self._building if narrow else max(self._building, _WIDE_ORDER) * atom.arity / NARROW
+        return building * atom.statistics.rows + _ONE_MORE_ORDER
 
     def _fits(self, number: int, order: Order) -> bool:
         atom = self.atoms[number]

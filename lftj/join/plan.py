@@ -120,7 +120,8 @@ def make_plan(
     """
     needed = tuple(needed)
     if forced is None or lasting:
-        choice = choose_order(rule, needed, relations, statistics, building=KEPT_ORDER if lasting else NEW_ORDER, upkeep=upkeep)
+        building = KEPT_ORDER if lasting else NEW_ORDER
+        choice = choose_order(rule, needed, relations, statistics, building=building, upkeep=upkeep, counting=count)
     else:
         choice = _forced(rule, forced)
     return lay_out(rule, choice, needed, relations, count=count)
@@ -134,12 +135,11 @@ def choose_order(
     *,
     building: float = NEW_ORDER,
     upkeep: Upkeep | None = None,
+    counting: bool = True,
 ) -> Choice:
-    """The variable order for the values of `needed`, as `make_plan` chooses it. `building`: as of `OrderSearch`."""
-    search = OrderSearch(
-        rule, lambda name: statistics.of(relations[name]), lambda name: relations[name].orders(), frozenset(needed), building, upkeep
-    )
-    return search.choose()
+    """The variable order for the values of `needed`, as `make_plan` chooses it. `building` and `counting`: as of `OrderSearch`."""
+    about, orders = (lambda name: statistics.of(relations[name])), (lambda name: relations[name].orders())
+    return OrderSearch(rule, about, orders, frozenset(needed), building, upkeep, counting).choose()
 
 
 def lay_out(

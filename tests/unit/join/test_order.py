@@ -204,14 +204,26 @@ def test_an_order_begins_where_the_work_is_divided_unless_that_seems_much_dearer
     assert chosen(led, {**sizes, "s": (2, 2, 2)}, key_orders=known).order[0] != 0
 
 
-@pytest.mark.parametrize("others", [[], [("u", ["i"])]])
-def test_a_rule_that_only_filters_one_relation_builds_no_order_for_it(others: list[tuple[str, list[str]]]):
-    body = Body("i b a c", [("t", ["i", "b", "a", "c"]), *others], filters=[(">", "a", 400)])
-    sizes = statistics({"t": (100_000, 100_000, 50, 50_000, 300), "u": (100_000, 100_000)})
-    existing = {"t": [(0, 1, 2, 3)], "u": [(0,)]}
-    search = OrderSearch(body.rule, sizes.__getitem__, existing.__getitem__, frozenset([0, 2]), NEW_ORDER, upkeep(existing, 0))
+@pytest.mark.parametrize(
+    ("columns", "others", "counting", "along"),
+    [
+        ("iba", [], True, True),
+        ("iba", ["u"], True, False),
+        ("ibac", [], True, True),
+        ("ibac", ["u"], True, True),
+        ("ibac", ["u"], False, False),
+    ],
+)
+def test_rules_over_one_relation_or_a_wide_one_read_the_order_there_is(columns: str, others: list[str], counting: bool, along: bool):
+    """Narrow relations get an order that begins with what others ask for, and so do searches for one proof, which end before the rest."""
+    body = Body(" ".join(columns), [("t", columns), *((name, "i") for name in others)], filters=[(">", "a", 400)])
+    sizes = statistics({"t": (100_000, 100_000, 50, 50_000, 300)[: 1 + len(columns)], "u": (100_000, 100_000)})
+    identity = tuple(range(len(columns)))
+    existing = {"t": [identity], "u": [(0,)]}
+    needed = frozenset([0, 2])
+    search = OrderSearch(body.rule, sizes.__getitem__, existing.__getitem__, needed, NEW_ORDER, upkeep(existing, 0), counting)
     (t, *_) = search.costs.atoms
-    assert (t.key_order(search.choose().order) == (0, 1, 2, 3)) == (not others)
+    assert (t.key_order(search.choose().order) == identity) == along
 
 
 def upkeep(kept: Mapping[str, list[tuple[int, ...]]], moved: int) -> Upkeep:
