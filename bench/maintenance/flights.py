@@ -111,24 +111,22 @@ def _recomputed(days: _Days) -> tuple[float, dict[int, Views]]:
     return days.run(desk, evaluated)
 
 
-def _against(report: Report, figure: str, days: _Days, other: Callable[[_Days], tuple[float, dict[int, Views]]]) -> None:
-    """How many times as long the other side takes for the same views."""
+def _compare(report: Report, days: _Days, others: dict[str, Callable[[_Days], tuple[float, dict[int, Views]]]]) -> None:
+    """By figure, how many times as long another side takes for the same views, of those that are asked for."""
+    if not report.wants(*others):
+        return
+    _maintained(_Days(1, days.held))  # what compiling kernels takes, or reading them from the cache, is not asked here
     maintained, views = _maintained(days)
-    seconds, same = other(days)
-    require_equal("views of the flights, the same as evaluated anew", views == same, True)
-    report.add(figure, seconds / maintained)
-    report.note(figure=figure, days=days.count, maintained_s=maintained, recomputed_s=seconds)
+    for figure in filter(report.wants, others):
+        seconds, same = others[figure](days)
+        require_equal("views of the flights, the same as evaluated anew", views == same, True)
+        report.add(figure, seconds / maintained)
+        report.note(figure=figure, days=days.count, maintained_s=maintained, recomputed_s=seconds)
 
 
 def measure(report: Report, data: Path | None) -> None:
-    """Record the figures once both sides of each were seen to have the same views on the days that are verified."""
-    all_days, week = _Days(DAYS[report.size]), _Days(DAYS[report.size], WEEK)
-    sides = {
-        "flights_speedup": (all_days, _recomputed),
-        "flights_speedup_orders_kept": (all_days, partial(_maintained, elastic=0)),
-        "flights_week_speedup": (week, _recomputed),
-    }
-    for figure, (days, other) in sides.items():
-        if report.wants(figure):
-            _maintained(_Days(1, days.held))  # what compiling kernels takes, or reading them from the cache, is not asked here
-            _against(report, figure, days, other)
+    """Record the figures once all sides of each stream were seen to have the same views on the days that are verified."""
+    count = DAYS[report.size]
+    in_full = partial(_maintained, elastic=0)
+    _compare(report, _Days(count), {"flights_speedup": _recomputed, "flights_speedup_orders_kept": in_full})
+    _compare(report, _Days(count, WEEK), {"flights_week_speedup": _recomputed})

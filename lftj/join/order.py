@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from operator import attrgetter
 
-from lftj.join.order_costs import NARROW, Begun, OrderCosts, bits
+from lftj.join.order_costs import NARROW, NEW_ORDER, Begun, OrderCosts, bits
 from lftj.join.statistics import RelationStatistics
 from lftj.join.upkeep import Upkeep
 from lftj.join.variable_orders import along, once_bound, variables_of
@@ -25,10 +25,6 @@ from lftj.storage.relation import Order
 
 PERMUTED = 5
 SEARCHED = 9
-NEW_ORDER = 4.0
-"""Cost per row of a key order that has to be built first."""
-KEPT_ORDER = NEW_ORDER / 1000
-"""The same where what is built serves many runs, but takes memory and has to be brought forward at each change."""
 _DIVIDED = 3.0  # how many times cheaper an order must seem that does not begin where the work is divided
 
 _by_bindings = attrgetter("bindings")

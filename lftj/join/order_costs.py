@@ -20,7 +20,10 @@ _FILTER = 0.5  # share of bindings that a comparison is taken to keep
 _ONE_MORE_ORDER = 0.1  # cost of a further key order as such: each commit has to bring it forward
 NARROW = 3
 """Columns up to which making a key order costs so much a row; wider rows take longer to sort, to copy, and more memory for good."""
-_WIDE_ORDER = 0.004  # cost per row of another key order of a wide relation, for plans that make others for nothing
+NEW_ORDER = 4.0
+"""Cost per row of a key order that has to be built first."""
+KEPT_ORDER = NEW_ORDER / 1000
+"""The same where what is built serves many runs, but takes memory and has to be brought forward at each change."""
 _UNSORTED_HEAD = 1.3  # factor on the last level's bindings when the head's variables do not come first
 
 
@@ -210,8 +213,8 @@ class OrderCosts:
 
     def _made(self, atom: AtomStatistics) -> float:
         """What it costs to make another key order of a relation."""
-        narrow = atom.arity <= NARROW
-        building = self._building if narrow else max(self._building, _WIDE_ORDER) * atom.arity / NARROW
+        wide = atom.arity > NARROW  # not for nothing then, even to plans that make others for nothing
+        building = max(self._building, KEPT_ORDER) * atom.arity / NARROW if wide else self._building
         return building * atom.statistics.rows + _ONE_MORE_ORDER
 
     def _fits(self, number: int, order: Order) -> bool:

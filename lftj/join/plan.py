@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from lftj.join.order import KEPT_ORDER, NEW_ORDER, Choice, OrderSearch
+from lftj.join.order import Choice, OrderSearch
+from lftj.join.order_costs import KEPT_ORDER, NEW_ORDER
 from lftj.join.statistics import Statistics
 from lftj.join.upkeep import Upkeep
 from lftj.join.variable_orders import variables_of

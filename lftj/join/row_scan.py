@@ -27,6 +27,8 @@ _COMPARE: Mapping[str, Callable[..., np.ndarray]] = {
     ">": np.greater,
     ">=": np.greater_equal,
 }
+_TURNED = str.maketrans("<>", "><")  # the operator when both sides change places
+
 Side = int | Value
 """A column of the relation, or a constant."""
 
@@ -108,6 +110,3 @@ def scanned_rows(
     if scan is None or not scan.pays(relations[scan.relation], context.keep):
         return None
     return scan.rows(relations[scan.relation], context)
-
-
-_TURNED = str.maketrans("<>", "><")  # the operator when both sides change places

@@ -13,7 +13,6 @@ import numpy as np
 
 from lftj.join.context import Context
 from lftj.join.prepared import PreparedPlan
-from lftj.join.run import SLICE, borrow_cache
 from lftj.program.monotone import Lattice
 from lftj.program.normal_form import RelationSchema
 from lftj.recursion.best import improvement_kernels as at
@@ -22,24 +21,20 @@ from lftj.recursion.rounds.variant_plans import VariantPlans
 from lftj.recursion.rounds.variants import Variant, delta_name, older_name
 from lftj.recursion.update import rounds_kernels as run_at
 from lftj.recursion.update import settle_kernels as tree_at
-from lftj.recursion.update.effort import COMPILED_ITERATION, COMPILED_MOVE, LOOK_UP, charge
+from lftj.recursion.update.compiled_runs import CompiledRuns
+from lftj.recursion.update.effort import charge
 from lftj.recursion.update.numbered_trees import NumberedTrees
 from lftj.recursion.update.round_tables import question_words
-from lftj.recursion.update.rounds_kernels import Questions, Surroundings
+from lftj.recursion.update.rounds_kernels import Questions
 from lftj.recursion.update.waiting_kernels import HEAD, ROW
 from lftj.storage.delta import Delta, stored_width
 from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import Order, RelationVersion
 from scantree import Arena, Tree
-from scantree.jit import ADDRESSES, address
 
 FEW = 128
 """Offers of a round, beyond which it is done outside."""
-_PATIENCE = 32  # rounds of few offers before a run is tried, as loading its code takes a while; twice as many when one comes to little
-_WORTH_IT = 4  # times as many rounds, in a run
 _FOUND = 1024  # offers that a round makes
-_ROUNDS = 1 << 16  # between two looks at limits
-_STEPS = 100_000  # of one rule in a round
 
 Versions = Mapping[str, RelationVersion]
 Plans = Mapping["_Question", PreparedPlan]
@@ -57,21 +52,18 @@ class _Question:
         self.values = len(variant.needed)
 
 
-class FewOffers:
+class FewOffers(CompiledRuns):
     """The runs of one fixpoint by these variants; `rounds`: in how many rounds, and `effort`: what they took (see `effort`)."""
 
     def __init__(
         self, schemas: Mapping[str, RelationSchema], lattices: Mapping[str, Lattice], variants: Sequence[Variant], context: Context
     ):
+        super().__init__(FEW, at.IMPROVEMENT_WORDS, context)
         self.rounds = self.effort = 0
         self._schemas = schemas
         self._lattices = lattices
         self._variants = variants
-        self._context = context
         self._plans: dict[_Question, PreparedPlan] = {}
-        self._small = 0
-        self._patience = _PATIENCE
-        self._control = np.zeros(at.IMPROVEMENT_WORDS, np.int64)
 
     @cached_property
     def _questions(self) -> list[_Question]:
@@ -86,8 +78,7 @@ class FewOffers:
 
     def worth_trying(self, offers: int) -> bool:
         """Whether the next rounds, the first of which has so many offers, may be left to a run."""
-        self._small = self._small + 1 if offers <= FEW else 0
-        return ADDRESSES and self._small > self._patience and offers > 0 and self._by_code
+        return self._few_for_long(offers) and offers > 0 and self._by_code
 
     def go(
         self, totals: dict[str, RelationVersion], below: Versions, offers: Mapping[str, np.ndarray], plans: VariantPlans
@@ -105,9 +96,7 @@ class FewOffers:
                 question = self._questions[int(control[run_at.QUESTION])]
                 self._plans[question] = self._plan(question, self._readable(totals, below), plans)
             going = status in (run_at.LIMIT, run_at.UNPLANNED)
-        self._small = 0
-        if self.rounds - before < _WORTH_IT * self._patience:
-            self._patience *= 2
+        self._came_to(self.rounds - before)
         own = [(name, records[records[:, HEAD] == number]) for number, name in enumerate(self._schemas)]
         return {name: rows[:, ROW : ROW + stored_width(self._schemas[name].arity)].T for name, rows in own}
 
@@ -142,12 +131,9 @@ class FewOffers:
         due[: len(records)] = records
         readable = self._readable(totals, below)
         self._plans = {question: self._plan(question, readable, plans) for question in self._plans}
-        self._set_limits(len(records))
-        offsets, text = context.dictionary.flat()
-        cache = borrow_cache(context)
-        around = Surroundings(address(context.arena.memory), address(offsets), address(text), cache.address)
-        with context.arena.lock:
-            context.arena.sweep()
+        self._set_limits()
+        control[run_at.DUE], control[at.MOST_DUE] = len(records), FEW
+        with self._surroundings() as around:
             # the trees of relations below are held by this, and key orders that are missing made
             bindings = {question: prepared.bind(readable) for question, prepared in self._plans.items()}
             trees = _Trees(self._schemas, totals, self._lattices, self._plans, context.arena)
@@ -158,19 +144,8 @@ class FewOffers:
                 at.run_improvement(context.arena.memory, around, trees.words, questions, due, np.empty_like(due), control)
             finally:
                 totals.update(trees.publish())
-        context.caches.append(cache)
         self._account(questions)
         return due[: int(control[run_at.DUE])]
-
-    def _set_limits(self, offers: int) -> None:
-        control = self._control
-        control[:] = 0
-        control[run_at.DUE] = offers
-        control[run_at.ROUND_EFFORT], control[run_at.DUE_EFFORT] = COMPILED_ITERATION, LOOK_UP
-        control[run_at.MOVE_EFFORT] = COMPILED_MOVE
-        control[run_at.MOST_ROUNDS], control[run_at.MOST_STEPS] = _ROUNDS, _STEPS
-        control[run_at.MOST_EFFORT] = self._context.slice(SLICE)
-        control[at.MOST_DUE] = FEW
 
     def _account(self, questions: Questions) -> None:
         """Note what a run took. Raises what `spend` and `charge` raise."""

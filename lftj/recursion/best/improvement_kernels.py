@@ -16,16 +16,15 @@ from lftj.recursion.update.rounds_kernels import (
     FULL,
     LEFT,
     LIMIT,
-    MOST_EFFORT,
-    MOST_ROUNDS,
     MOVE_EFFORT,
-    NEED,
     ROUND_EFFORT,
     ROUNDS,
     RUN_WORDS,
     STATUS,
     WORK,
     ask_all,
+    at_limit,
+    has_room,
 )
 from lftj.recursion.update.settle_kernels import (
     ARITY,
@@ -47,7 +46,7 @@ from lftj.recursion.update.settle_kernels import (
 from lftj.recursion.update.waiting_kernels import HEAD, ROW
 from scantree.build_kernels import build
 from scantree.jit import compiled
-from scantree.page_kernels import NEXT_WORD, leaf_column
+from scantree.page_kernels import leaf_column
 from scantree.read_kernels import first_with
 
 # words of a relation's record, behind those that other rounds know
@@ -154,10 +153,10 @@ def run_improvement(memory, around, trees, questions, due, found, control):
     moves = np.zeros((trees.relations.shape[0], 2), np.int64)
     control[STATUS] = FINISHED
     while control[DUE] > 0:
-        if control[ROUNDS] >= control[MOST_ROUNDS] or control[EFFORT] + control[WORK] >= control[MOST_EFFORT]:
+        if at_limit(control):
             control[STATUS] = LIMIT
             return
-        control[STATUS] = FULL if memory[NEXT_WORD] + control[NEED] > memory.size else LEFT
+        control[STATUS] = LEFT if has_room(memory, control) else FULL
         if control[STATUS] == FULL or control[DUE] > control[MOST_DUE]:
             return
         work, effort = control[WORK], control[EFFORT]

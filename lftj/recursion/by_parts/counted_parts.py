@@ -11,9 +11,10 @@ import numpy as np
 from lftj.join.context import Context
 from lftj.join.evaluate import Columns, Relations
 from lftj.maintain.full import projected
-from lftj.program.normal_form import NormalRule, Ref
+from lftj.program.normal_form import NormalRule
 from lftj.recursion.by_parts.counted_walk_kernels import Counted, Marks, Weights, counted_walk
 from lftj.recursion.by_parts.decomposable import Decomposition
+from lftj.recursion.by_parts.parts import step_as_it_lies
 from lftj.recursion.by_parts.walk_kernels import Graph, Parts, Reached
 from lftj.recursion.by_parts.walks import Walk, walked
 from scantree.rows import equal_runs, sort_and_count, sort_order
@@ -58,13 +59,9 @@ def _steps(shape: Decomposition, relations: Relations, context: Context) -> tupl
 
 
 def _step_rows(rule: NormalRule, relations: Relations, context: Context) -> tuple[Columns, np.ndarray]:
-    """The steps of one rule; those that just are a relation of two columns are read, not evaluated."""
-    atom, *others = rule.atoms
-    terms = [argument.variable for argument in atom.args if isinstance(argument, Ref)]
-    if others or rule.negated or rule.filters or len(atom.args) > 2 or len(set(terms)) < 2:
-        return projected(rule, relations, context)
-    columns = relations[atom.relation].columns()
-    return [columns[terms.index(variable)] for variable in rule.group], np.ones(len(columns[0]), np.int64)
+    """The steps of one rule."""
+    read = step_as_it_lies(rule, relations)
+    return projected(rule, relations, context) if read is None else (read, np.ones(len(read[0]), np.int64))
 
 
 def _numbered(columns: Columns) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

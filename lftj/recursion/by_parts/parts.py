@@ -71,11 +71,17 @@ def _steps(shape: Decomposition, relations: Relations, context: Context) -> tupl
 
 
 def _step_rows(rule: NormalRule, relations: Relations, context: Context) -> Columns:
-    """The steps of one rule; those that just are a relation of two columns are read, not evaluated."""
+    """The steps of one rule."""
+    read = step_as_it_lies(rule, relations)
+    return projected(rule, relations, context)[0] if read is None else sort_rows(read)
+
+
+def step_as_it_lies(rule: NormalRule, relations: Relations) -> Columns | None:
+    """The steps of a rule that just are a relation of two columns, each once, in no order: read, not evaluated. None for others."""
     scan = RowScan.of(rule, rule.group)
     if scan is None or not scan.copies or len(rule.atoms[0].args) != 2:
-        return projected(rule, relations, context)[0]
-    return sort_rows(relations[scan.relation].columns(scan.asked))
+        return None
+    return relations[scan.relation].columns(scan.asked)
 
 
 class _Nodes:

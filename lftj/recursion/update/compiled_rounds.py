@@ -13,11 +13,11 @@ import numpy as np
 
 from lftj.join.context import Context
 from lftj.join.prepared import PreparedPlan
-from lftj.join.run import SLICE, borrow_cache
 from lftj.program.normal_form import RelationSchema
 from lftj.recursion.update import rounds_kernels as at
 from lftj.recursion.update.choosing import Choosing
-from lftj.recursion.update.effort import COMPILED_ITERATION, COMPILED_MOVE, LOOK_UP, charge
+from lftj.recursion.update.compiled_runs import CompiledRuns
+from lftj.recursion.update.effort import charge
 from lftj.recursion.update.iterated_relation import ITERATED, IteratedRelation
 from lftj.recursion.update.proofs_to_come import ProofsToCome
 from lftj.recursion.update.round_tables import Question, TreeTable, question_words
@@ -26,18 +26,13 @@ from lftj.recursion.update.waiting_records import by_relation, drained, heap_of,
 from lftj.storage.delta import stored_width
 from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import RelationVersion
-from scantree.jit import ADDRESSES, address
 
 FEW = 64
 """Rows due in an iteration, beyond which it is done outside."""
-_PATIENCE = 32  # iterations of few rows before a run is tried, as loading its code takes a while; twice as many when one comes to little
-_WORTH_IT = 4  # times as many iterations, in a run
 _PROVEN = 1024  # proofs found in an iteration
-_ROUNDS = 1 << 16  # between two looks at limits
-_STEPS = 100_000  # of one question
 
 
-class CompiledRounds:
+class CompiledRounds(CompiledRuns):
     """The runs of one update. `readings` are what its queries read: the relations' present names are kept up to date in it."""
 
     def __init__(
@@ -48,6 +43,7 @@ class CompiledRounds:
         readings: dict[str, RelationVersion],
         context: Context,
     ):
+        super().__init__(FEW, at.RUN_WORDS, context)
         self.assignments = 0
         self.went = False  # whether any iterations were left to a run
         self.plans: dict[Question, PreparedPlan] = {}
@@ -56,10 +52,6 @@ class CompiledRounds:
         self._widths = [stored_width(schema.arity) for schema in schemas.values()]
         self._questions_of_update = questions
         self._readings = readings
-        self._context = context
-        self._small = 0
-        self._patience = _PATIENCE
-        self._control = np.zeros(at.RUN_WORDS, np.int64)
 
     @cached_property
     def _questions(self) -> list[Question]:
@@ -68,8 +60,7 @@ class CompiledRounds:
 
     def worth_trying(self, rows: int) -> bool:
         """Whether the next iterations may be left to a run, after one in which so many rows were due."""
-        self._small = self._small + 1 if rows <= FEW else 0
-        return ADDRESSES and self._small > self._patience and all(each.by_code for each in self._choosing.values())
+        return self._few_for_long(rows) and all(each.by_code for each in self._choosing.values())
 
     def go(self, relations: dict[str, IteratedRelation], waiting: ProofsToCome) -> None:
         """Do iterations while it goes well; `relations` and `waiting` are as they leave them. Raises what `spend` and `charge` raise."""
@@ -85,9 +76,7 @@ class CompiledRounds:
             going = status in (at.LIMIT, at.UNPLANNED) or (status == at.FULL and control[at.ROUNDS] > 0)
         for name, proofs in by_relation(records, self._names, self._widths):
             waiting.add(name, proofs)
-        self._small = 0
-        if rounds < _WORTH_IT * self._patience:
-            self._patience *= 2
+        self._came_to(rounds)
 
     def _plan(self, question: Question) -> None:
         """Make the plan of a question, or a new one when the relations have other sizes than they had."""
@@ -104,12 +93,9 @@ class CompiledRounds:
         due, proven = np.empty((FEW + 1, records.shape[1]), np.int64), np.empty((_PROVEN, records.shape[1]), np.int64)
         for question in self.plans:
             self._plan(question)
-        self._set_limits(len(records))
-        offsets, text = context.dictionary.flat()
-        cache = borrow_cache(context)
-        around = at.Surroundings(address(context.arena.memory), address(offsets), address(text), cache.address)
-        with context.arena.lock:
-            context.arena.sweep()
+        self._set_limits()
+        control[at.SIZE] = len(records)
+        with self._surroundings() as around:
             # the trees of relations below are held by this, and key orders that are missing made
             bindings = {question: prepared.bind(self._readings) for question, prepared in self.plans.items()}
             trees = TreeTable(relations, self._choosing, self.plans, context.arena)
@@ -120,18 +106,9 @@ class CompiledRounds:
                 at.run_rounds(context.arena.memory, around, trees.words, questions, heap, due, proven, control)
             finally:
                 relations.update(trees.publish())
-        context.caches.append(cache)
         for name, relation in relations.items():
             self._readings[name + ITERATED] = self._readings[name + BEFORE] = relation
         self.assignments += int(control[at.ASSIGNMENTS])
         charge(context, int(control[at.EFFORT]))
         context.spend(int(control[at.WORK]))
         return left(heap, int(control[at.SIZE]), due[: int(control[at.DUE])])
-
-    def _set_limits(self, waiting: int) -> None:
-        control = self._control
-        control[:] = 0
-        control[at.SIZE] = waiting
-        control[at.ROUND_EFFORT], control[at.DUE_EFFORT], control[at.MOVE_EFFORT] = COMPILED_ITERATION, LOOK_UP, COMPILED_MOVE
-        control[at.MOST_ROUNDS], control[at.MOST_STEPS] = _ROUNDS, _STEPS
-        control[at.MOST_EFFORT] = self._context.slice(SLICE)

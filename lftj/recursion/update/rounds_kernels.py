@@ -105,6 +105,18 @@ class Surroundings(NamedTuple):
 
 
 @inlined
+def at_limit(control):
+    """Whether a run has done as much as it may before limits are looked at."""
+    return control[ROUNDS] >= control[MOST_ROUNDS] or control[EFFORT] + control[WORK] >= control[MOST_EFFORT]
+
+
+@inlined
+def has_room(memory, control):
+    """Whether the arena has room for a round."""
+    return memory[NEXT_WORD] + control[NEED] <= memory.size
+
+
+@inlined
 def bind(question, bound, trees):
     """Put the roots of this round into a plan; False when it reads a relation without rows."""
     plan = question[PLAN]
@@ -219,10 +231,10 @@ def run_rounds(memory, around, trees, questions, waiting, due, proven, control):
     moves = np.zeros((trees.relations.shape[0], 2), np.int64)
     control[STATUS] = FINISHED
     while control[SIZE] > 0:
-        if control[ROUNDS] >= control[MOST_ROUNDS] or control[EFFORT] + control[WORK] >= control[MOST_EFFORT]:
+        if at_limit(control):
             control[STATUS] = LIMIT
             return
-        if control[SIZE] + proven.shape[0] > waiting.heap.size or memory[NEXT_WORD] + control[NEED] > memory.size:
+        if control[SIZE] + proven.shape[0] > waiting.heap.size or not has_room(memory, control):
             control[STATUS] = FULL
             return
         work, effort, assignments = control[WORK], control[EFFORT], control[ASSIGNMENTS]

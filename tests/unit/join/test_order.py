@@ -11,7 +11,8 @@ import pytest
 
 from lftj.join import order
 from lftj.join.atom_statistics import AtomStatistics
-from lftj.join.order import NEW_ORDER, Choice, OrderSearch
+from lftj.join.order import Choice, OrderSearch
+from lftj.join.order_costs import KEPT_ORDER, NEW_ORDER
 from lftj.join.statistics import RelationStatistics, estimate
 from lftj.join.upkeep import Upkeep
 from lftj.join.variable_orders import along, variables_of
@@ -186,9 +187,9 @@ def test_a_little_is_tried_more_where_a_key_order_would_have_to_be_kept(search: 
     body = Body("x m o k z l", [("given", "xmo"), ("q", "xkz"), ("r", "klm"), ("q", "zlo")])
     sizes = {"given": (1, 1, 1, 1), "q": (2_000_000, 46_000, 2_000, 30_000), "r": (385, 156, 51, 156)}
     identity = {name: [(0, 1, 2)] for name in sizes}
-    kept, free = (chosen(body.rule, sizes, body.numbers("x m o"), identity, building) for building in (order.KEPT_ORDER, 0.0))
+    kept, free = (chosen(body.rule, sizes, body.numbers("x m o"), identity, building) for building in (KEPT_ORDER, 0.0))
     assert kept.order.index(body.names.index("l")) < kept.order.index(body.names.index("o"))
-    assert kept.cost < free.cost + order.KEPT_ORDER * 2_000_000
+    assert kept.cost < free.cost + KEPT_ORDER * 2_000_000
 
 
 @each_search

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.recursion.update import compiled_rounds, rounds_kernels
+from lftj.recursion.update import compiled_runs, rounds_kernels
 from lftj.recursion.update.compiled_rounds import CompiledRounds
 from tests.unit.recursion.stratum import check, counted_at_once
 from tests.unit.recursion.test_elastic import change, strategies, workspace
@@ -33,7 +33,7 @@ q(x, y, x) :- p(x, y). q(x, z, z) :- q(x, y, _), e(y, z), x != z. q(z, x, y) :- 
 @pytest.fixture
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
     """What runs ended with, and after how many iterations; they are tried after every iteration."""
-    monkeypatch.setattr(compiled_rounds, "_PATIENCE", 0)
+    monkeypatch.setattr(compiled_runs, "_PATIENCE", 0)
     found: list[tuple[int, int]] = []
     one = CompiledRounds._slice
 

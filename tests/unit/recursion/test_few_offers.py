@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.recursion.best import few_offers
 from lftj.recursion.best.few_offers import FewOffers
 from lftj.recursion.best.monotone import MonotoneFixpoint
 from lftj.recursion.rounds import variant_plans
-from lftj.recursion.update import rounds_kernels
+from lftj.recursion.update import compiled_runs, rounds_kernels
 from scantree.jit import ADDRESSES
 from tests.unit.recursion.programs import expected
 from tests.unit.recursion.stratum import check
@@ -52,7 +51,7 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[Run]:
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs are tried in every round."""
-    monkeypatch.setattr(few_offers, "_PATIENCE", 0)
+    monkeypatch.setattr(compiled_runs, "_PATIENCE", 0)
 
 
 def workspace(text: str, edges: Iterable[tuple[int, ...]] = (), **options: Any) -> lftj.Workspace:
@@ -180,7 +179,7 @@ def test_limits_hold_on_the_way_and_leave_no_pages_behind(runs: list[Run]):
 
 
 def test_a_plan_that_wastes_steps_is_replaced_between_two_slices(runs: list[Run], monkeypatch: pytest.MonkeyPatch, at_once: None):
-    monkeypatch.setattr(few_offers, "_ROUNDS", 50)
+    monkeypatch.setattr(compiled_runs, "_ROUNDS", 50)
     monkeypatch.setattr(variant_plans, "_PLAN_COST", 0)
     made: list[str] = []
     plan_rule = variant_plans.plan_rule
