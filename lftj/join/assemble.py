@@ -177,10 +177,12 @@ class Assembly:
     def _bounds(self, condition: Filter, level: int) -> tuple[int, int]:
         """Whether a comparison that fails ends the search of its level, and the code of the value from which on it holds, or −1.
 
-        Where a trace is logged, all that is looked at is to be in it.
+        A level that is logged is searched so only where no other value could make arithmetic fail: a row with one has to be noticed.
         """
         variable = self.plan.levels[level].variable
-        if variable is None or self.channels or not self._parts[level] or self.plan.levels[level].value is not None:
+        if variable is None or not self._parts[level] or self.plan.levels[level].value is not None:
+            return 0, -1
+        if self._channels[level] and not comparison_bounds.is_alone(condition, variable):
             return 0, -1
         least = comparison_bounds.least(condition, variable, self.plan.rule)
         ends = comparison_bounds.ends(condition, variable, self.plan.rule)

@@ -49,6 +49,11 @@ def least(condition: Filter, variable: int, rule: NormalRule) -> Expression | No
     return None
 
 
+def is_alone(condition: Filter, variable: int) -> bool:
+    """Whether one side is the variable, so that which values it has cannot make the comparison fail to have a value."""
+    return Ref(variable) in (condition.left, condition.right)
+
+
 def _ascending(condition: Filter) -> tuple[Expression, Expression] | None:
     """The side that has to be less and the other one."""
     if condition.operator in ("<", "<="):

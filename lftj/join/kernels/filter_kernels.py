@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lftj.join.kernels.doubt_kernels import cast_doubt, reads_unknown
 from lftj.join.kernels.expression_kernels import compute
-from lftj.join.kernels.iterator_kernels import level_record, part_end, pass_over, probe
+from lftj.join.kernels.iterator_kernels import level_record, part_end, part_record, pass_over, probe
 from lftj.join.kernels.layout_kernels import (
     BINDINGS,
     CODE_TABLE,
@@ -17,11 +17,22 @@ from lftj.join.kernels.layout_kernels import (
     FILTER_RECORD,
     FILTER_TABLE,
     FOUND,
+    INTERVAL_HIGH,
+    INTERVAL_LOW,
+    INTERVAL_OPEN,
+    INTERVAL_STATE,
+    LEVEL_CHANNEL_FIRST,
+    LEVEL_CHANNEL_LAST,
     LEVEL_FILTER_FIRST,
     LEVEL_FILTER_LAST,
     LEVEL_FIRST,
+    LEVEL_LAST,
+    LEVEL_LEADER,
+    LOG_FROM,
     MISSED,
+    PART_CHANNEL,
     REFUSED,
+    RUNNING,
     STACK,
 )
 from lftj.join.kernels.trace_kernels import touch_probe
@@ -62,7 +73,8 @@ def beyond(memory, plan, state, level, at, depth, offsets, text):
     bounds = load(plan, at + FILTER_BOUNDS)
     if bounds == 1:
         return MISSED
-    first = load(plan, level + LEVEL_FIRST)
+    logged = depth >= load(plan, LOG_FROM) and load(plan, level + LEVEL_CHANNEL_FIRST) < load(plan, level + LEVEL_CHANNEL_LAST)
+    first = load(plan, level + (LEVEL_LEADER if logged else LEVEL_FIRST))
     start = load(state, BINDINGS)
     if bounds == 2:
         # values between have one if this and the last have: the side that reads the level ascends or descends with it
@@ -78,5 +90,24 @@ def beyond(memory, plan, state, level, at, depth, offsets, text):
         value = compute(plan, state, load(plan, CODE_TABLE) + least, start, load(state, STACK), offsets, text)
         if load(state, FAILURE) == 0:
             pass_over(memory, plan, state, first, value)
+            if logged:
+                forget_below(plan, state, level, depth, value)
         store(state, FAILURE, 0)
     return REFUSED
+
+
+@compiled
+def forget_below(plan, state, level, depth, least):
+    """Keep of the running intervals of a level's parts what is not below `least`, and let the leader's next one begin there.
+
+    No value below satisfies the comparison in this context, whatever rows come or go, so none needs a witness.
+    """
+    for part in range(load(plan, level + LEVEL_FIRST), load(plan, level + LEVEL_LAST)):
+        channel = load(plan, part_record(plan, part) + PART_CHANNEL)
+        if channel >= 0:
+            at = load(state, RUNNING) + channel * INTERVAL_STATE
+            if load(state, at + INTERVAL_HIGH) < least:
+                store(state, at + INTERVAL_OPEN, 0)
+            elif load(state, at + INTERVAL_LOW) < least:
+                store(state, at + INTERVAL_LOW, least)
+    store(state, load(state, BINDINGS) + depth, least)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from lftj.join.plan import Level, RulePlan
+from lftj.join.variable_orders import variables_of
 from lftj.program.normal_form import Apply, Expression, Ref, Value
 from tests.unit.join.random_rules import COMPARE, HIGHEST, LOWEST, Row, Rows
 
@@ -17,7 +18,7 @@ class SlowTriejoin:
     """One run of a plan over rows.
 
     `touched`: what it depends on. `visited`: per context the value its search was stopped at, or None; `unknown_in`: the levels without a
-    value there. `failed`: arithmetic has no value in some proof.
+    value there; `passed_over`: below which value a comparison fails there. `failed`: arithmetic has no value in some proof.
     """
 
     def __init__(self, plan: RulePlan, rows: Rows, logged: Mapping[tuple[int, int], int]):
@@ -32,6 +33,7 @@ class SlowTriejoin:
         self.touched: list[Touch] = []
         self.visited: dict[Row, int | None] = {}
         self.unknown_in: dict[Row, set[int]] = {}
+        self.passed_over: dict[Row, int] = {}
         self.proofs: list[Row] = []
         self.search(0)
 
@@ -80,6 +82,40 @@ class SlowTriejoin:
         if None in sought:
             return None
         return any(row[: len(sought)] == sought for row in self.stored(planned.relation, planned.order))
+
+    def bound(self, depth: int, value: int) -> int | None:
+        """The value of a level from which on the comparison that rejects this one holds; this one where it says nothing, None for no value.
+
+        What is below is not looked at, and not depended on either.
+        """
+        level, own = self.plan.levels[depth], self.plan.levels[depth].variable
+        for condition in sorted(level.filters, key=lambda f: isinstance(f.left, Apply) or isinstance(f.right, Apply)):
+            self.bindings.append(value)
+            left, right = self.value_of(condition.left), self.value_of(condition.right)
+            self.bindings.pop()
+            if left is None or right is None or COMPARE[condition.operator](left, right):
+                continue
+            sides = [(condition.left, left), (condition.right, right)]
+            (small, least), (great, _) = reversed(sides) if condition.operator in (">", ">=") else sides
+            if condition.operator in ("=", "!=") or Ref(own) not in (small, great) or own in variables_of(small) & variables_of(great):
+                return value
+            if small == Ref(own):
+                return None
+            least += "=" not in condition.operator
+            if least > HIGHEST:
+                return value
+            self.forget_below(depth, least)
+            return least
+        return value
+
+    def forget_below(self, depth: int, least: int) -> None:
+        """Depend on no lesser value of a level in the present context."""
+        context, parts = tuple(self.bindings), self.parts(depth)
+        self.passed_over[context] = least
+        for touch in [touch for touch in self.touched if touch[1] == context and touch[0][1:] in parts and touch[0][0] == "atom"]:
+            self.touched.remove(touch)
+            if touch[3] >= least:
+                self.touched.append((*touch[:2], max(touch[2], least), touch[3]))
 
     # ── the search ────────────────────────────────────────────────────────────────────────────────────────────────────
     def touch(self, kind: str, atom: int, column: int, low: int, high: int, depth: int) -> None:
@@ -144,7 +180,7 @@ class SlowTriejoin:
             self.unknown.add(depth)
             yield 0
         elif iterators.open(logged=parts[leader] in self.logged):
-            yield from iterators.search(leader)
+            yield from iterators.search(leader, lambda value: self.bound(depth, value))
 
 
 @dataclass
@@ -169,8 +205,8 @@ class Iterators:
         self.touch(part, value, HIGHEST if found is None else found)
         return found
 
-    def search(self, leader: int) -> Iterator[int]:
-        """All shared values: after each, the leader goes on."""
+    def search(self, leader: int, bound: Callable[[int], int | None]) -> Iterator[int]:
+        """All shared values: after each, the leader goes on, to what is said to be the `bound` then."""
         value: int | None = self.values[leader][0]
         while value is not None:
             agreeing, part = 1, leader
@@ -182,7 +218,8 @@ class Iterators:
                 agreeing = agreeing + 1 if found == value else 1
                 value = found
             yield value
-            value = self.seek(leader, value, beyond=1)
+            least = bound(value)
+            value = None if least is None else self.seek(leader, least, beyond=int(least == value))
 
 
 def expressions(levels: Sequence[Level]) -> list[Expression]:

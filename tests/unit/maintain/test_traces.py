@@ -130,3 +130,24 @@ def test_whether_anything_holds_at_all_is_not_searched_for_anew(head: str):
         tx.delete("f", [(1500, 1500 * 7 % size)])
     assert tx.work < 100
     assert not workspace.verify()
+
+
+def test_a_level_that_is_logged_is_searched_between_its_bounds():
+    workspace = lftj.connect()
+    workspace.add_rules("""
+        .decl span(k: number, begin: number, end: number)
+        .decl event(i: number, t: number)
+        .decl during(k: number, i: number)
+    """)
+    workspace.load("span", [(k, 17 * k, 17 * k + 40) for k in range(6000)])
+    workspace.load("event", [(i, i * 12_289 % 100_003) for i in range(60_000)])
+    workspace.add_rules("during(k, i) :- span(k, b, e), event(i, t), b <= t, t < e.")
+    assert "by its trace" in str(workspace.plan(workspace.rules[-1]))
+    assert work(workspace)["steps"] < 60 * 6000
+    workspace.load("event", [(-1, 50_000)])
+    assert workspace.query("during(k, -1)").fetchall() == [(2939,), (2940,), (2941,)]
+    row = work(workspace)
+    assert row["strategy"] == "update"
+    assert row["regions"] <= 5
+    assert row["steps"] < 100
+    assert workspace.verify() == []
