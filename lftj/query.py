@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lftj.errors import ParseError
+from lftj.errors import ParseError, ProgramErrors
 from lftj.maintain.refresh import refresh
 from lftj.program.check import check
 from lftj.program.normal_form import RelationSchema, RuleVariable, StratifiedProgram, Stratum
@@ -66,10 +66,29 @@ def question_body(question: object) -> tree.Body:
 
 def _parsed(text: str) -> tree.Body:
     # The text stands on a line of its own, so that messages show it as it was written.
-    clauses = parse(f"question() :-\n{text.rstrip().removesuffix('.')}.", "<query>").clauses
+    text = text.rstrip().removesuffix(".")
+    try:
+        clauses = parse(f"question() :-\n{text}.", "<query>").clauses
+    except ProgramErrors:
+        if _is_program(text):
+            raise _not_one_body() from None
+        raise
     if len(clauses) != 1 or not isinstance(clauses[0], tree.Rule):
-        raise ParseError("a question is one body", code="E103", hint="add rules with add_rules(text) and ask for what they derive")
+        raise _not_one_body()
     return clauses[0].body
+
+
+def _is_program(text: str) -> bool:
+    """Whether what does not read as a body reads as clauses, a rule with its head most likely."""
+    try:
+        return bool(parse(f"{text}.").clauses)
+    except ProgramErrors:
+        return False
+
+
+def _not_one_body() -> ParseError:
+    hint = "leave out the head: the variables of the body are the columns of the answer; or add rules and ask for what they derive"
+    return ParseError("a question is one body", code="E103", hint=hint)
 
 
 def asked(program: Program, body: tree.Body) -> tuple[Program, RelationSchema, list[Stratum]]:

@@ -53,7 +53,15 @@ def test_questions_leave_nothing_behind(graph):
 
 @pytest.mark.parametrize(
     ("question", "code"),
-    [("nowhere(x)", "E110"), ("edge(x)", "E120"), ("edge(x, y), z < x", "E142"), ("edge(x, ", "E100"), ("edge(1, 2). edge(x, y)", "E103")],
+    [
+        ("nowhere(x)", "E110"),
+        ("edge(x)", "E120"),
+        ("edge(x, y), z < x", "E142"),
+        ("edge(x, ", "E100"),
+        ("answer(y) :- edge(1, ", "E100"),
+        ("edge(1, 2). edge(x, y)", "E103"),
+        ("answer(y) :- edge(1, y).", "E103"),
+    ],
 )
 def test_questions_are_checked_like_rules(graph, question, code):
     with pytest.raises(lftj.LftjError) as caught:
