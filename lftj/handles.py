@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
+from lftj.errors import UnknownNameError
 from lftj.program.normal_form import RelationSchema
 from lftj.program.schema import describe
 from lftj.syntax import tree
@@ -66,3 +68,15 @@ class RuleHandle:
 
     def __repr__(self) -> str:
         return f"<RuleHandle {self}>"
+
+
+def handles_of(rules: RuleHandle | Iterable[object]) -> list[RuleHandle]:
+    """One handle, or several. Raises UnknownNameError (E114) for anything else, such as a rule's text."""
+    several = [rules] if isinstance(rules, RuleHandle | str) or not hasattr(rules, "__iter__") else rules
+    found: list[RuleHandle] = []
+    for rule in several:
+        if not isinstance(rule, RuleHandle):
+            hint = "pass a handle from add_rule(…) or from ws.rules"
+            raise UnknownNameError(f"{rule!r} is not the handle of a rule", code="E114", hint=hint)
+        found.append(rule)
+    return found

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from lftj.draft import Draft
-from lftj.handles import RuleHandle
+from lftj.handles import RuleHandle, handles_of
 from lftj.heads.user import UserAggregate
 from lftj.program.normal_form import RelationSchema
 from lftj.staging import strict
@@ -102,7 +102,7 @@ class Transaction(Writing[Draft]):
 
     def remove_rule(self, rule: RuleHandle | Iterable[RuleHandle]) -> None:
         """Remove a rule or several; see `Workspace.remove_rule`."""
-        self._open().remove_rules([rule] if isinstance(rule, RuleHandle) else list(rule))
+        self._open().remove_rules(handles_of(rule))
 
     # ── the end ───────────────────────────────────────────────────────────────────────────────────────────────────────
     def commit(self) -> int:

@@ -218,7 +218,7 @@ class Workspace:
     def __repr__(self) -> str:
         if self._live is None:
             return "<Workspace, closed>"
-        return f"<Workspace, version {self.version}, {len(self.relations)} relations, {len(self.rules)} rules>"
+        return f"<Workspace, version {self.version}, relations: {len(self.relations)}, rules: {len(self.rules)}>"
 
     if not TYPE_CHECKING:  # a type checker is to go on finding attributes that are not there
 

@@ -9,7 +9,7 @@ from typing import Any
 from lftj.distributed.changes import Changes
 from lftj.distributed.draft import DistributedDraft, RelationOrName
 from lftj.distributed.store import Store
-from lftj.handles import RuleHandle
+from lftj.handles import RuleHandle, handles_of
 from lftj.program.normal_form import RelationSchema
 from lftj.staging import strict
 from lftj.state import name_of
@@ -74,7 +74,7 @@ class DistributedTransaction(Writing[DistributedDraft]):
 
     def remove_rule(self, rule: RuleHandle | Iterable[RuleHandle]) -> None:
         """Remove a rule or several; every view is derived anew."""
-        self._open().remove_rules([rule] if isinstance(rule, RuleHandle) else list(rule))
+        self._open().remove_rules(handles_of(rule))
 
     def _release(self) -> None:
         if self._draft is not None and self._ended != "committed":

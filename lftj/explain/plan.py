@@ -97,7 +97,7 @@ def plan_report(engine: Engine, state: State, handle: RuleHandle, statistics: St
 
     Raises UnknownNameError (E114) for a rule that is not there.
     """
-    if handle.source is None or handle.source not in state.program.sources:
+    if not isinstance(handle, RuleHandle) or handle.source is None or handle.source not in state.program.sources:
         raise UnknownNameError(f"no such rule: {handle}", code="E114", hint="pass a handle from add_rule(…) or from ws.rules")
     rules = state.program.sources[handle.source].normal.rules
     context = engine.context(state.aggregates)

@@ -68,6 +68,8 @@ def _lacking(text: str, offset: int, expected: str, previous: Token | None) -> s
         return "a rule has a head before `:-`; what must not be is told by the rows of a relation of its own"
     if expected.startswith("a condition") and found == ".":
         return "a fact has no `:-`: p(1)." if kind == "IF" else "no comma or semicolon stands before the dot"
+    if found == "*" and kind == "LPAR":
+        return "count counts rows, and takes no argument"
     if found == ";" and expected.startswith("`,` or `)`"):
         return "each of several values takes a fact or a rule of its own"
     return "a clause ends with a dot" if not found and expected.startswith("`.`") else None

@@ -132,3 +132,12 @@ def test_a_users_own_aggregate(ws):
         ws.add_aggregate(lftj.UserAggregate("product", 0, int, max, argument_types=(lftj.INT,), result_type=lftj.INT))
     with pytest.raises(lftj.DeclarationError, match="no result_type"):
         ws.add_aggregate(lftj.UserAggregate("other", 0, int, max))
+
+
+@pytest.mark.parametrize("wanted", ["reach(x, y) :- edge(x, y).", ["reach"], 1, None])
+def test_what_is_no_handle_removes_nothing(graph, wanted):
+    with pytest.raises(lftj.UnknownNameError, match=r"handle from add_rule"):
+        graph.remove_rule(wanted)
+    assert len(graph.rules) == 2
+    with pytest.raises(lftj.UnknownNameError, match=r"handle from add_rule"):
+        graph.plan(wanted)
