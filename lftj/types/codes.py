@@ -174,6 +174,9 @@ def _remedy(type: Type, value: object) -> str | None:
         return "take value.date(), or declare the column timestamp"
     if type.name == "timestamp" and isinstance(value, datetime.date):
         return "give the time too: datetime.datetime(…), or declare the column date"
+    if type.name in ("date", "timestamp") and isinstance(value, str):
+        column = "pandas.to_datetime(column)" + (".dt.date" if type.name == "date" else "")
+        return f"convert it with {'date' if type.name == 'date' else 'datetime'}.fromisoformat(…), a column of a frame with {column}"
     if type.name == "decimal" and isinstance(value, float):
         return "make it a decimal.Decimal from text: Decimal(str(value)).quantize(…)"
     return None

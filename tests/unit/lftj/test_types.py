@@ -149,6 +149,13 @@ def test_time_zones_are_refused_with_the_remedy() -> None:
     assert "astimezone" in str(caught.value.hint)
 
 
+@pytest.mark.parametrize(("type", "text"), [(DATE, "2013-01-01"), (TIMESTAMP, "2013-01-01T08:30:00")], ids=["date", "timestamp"])
+def test_dates_as_text_are_told_what_reads_them(type: Type, text: str) -> None:
+    with pytest.raises(ValueTypeError, match="fromisoformat") as caught:
+        encode_scalar(type, text, Dictionary())
+    assert "pandas.to_datetime" in str(caught.value.hint)
+
+
 def test_pandas_timestamps_with_nanoseconds_are_refused() -> None:
     import pandas
 
