@@ -55,6 +55,13 @@ def _run_console(block: Block, page: Path, capsys: pytest.CaptureFixture[str]) -
         assert (out + err).rstrip() == printed.rstrip(), f"{page.name}:{block.line}: {command}"
 
 
+def test_every_page_can_be_found_from_the_index() -> None:
+    docs = ROOT / "docs"
+    for index in (docs / "index.md", docs / "decisions" / "index.md"):
+        text = index.read_text(encoding="utf-8")
+        assert [page.name for page in sorted(index.parent.glob("*.md")) if page != index and f"({page.name})" not in text] == []
+
+
 def test_the_readme_shows_all_kinds() -> None:
     kinds = {block.kind for block in blocks(ROOT / "README.md")}
     assert {"python", "datalog", "console"} <= kinds
