@@ -86,7 +86,10 @@ class StageInRounds:
                 break
             touched = touched | told
             found = self._round(Move.OVERDELETE, told)
-        entries = {name: [entry for done in written for entry in _of(done, name)] for name in map(_news, losing.cuts)}
+        entries = {name: [entry for done in written for entry in _of(done, name)] for name in map(_news, self.rounds.sought_in)}
+        if self.rounds.lattices:
+            moves = self.overdeleted or grew  # else nobody took what is offered no more
+            return self._round(Move.RESUME, touched | self._asked(written), entries) if moves else []
         found = self._round(Move.REDERIVE, touched | self._asked(written), entries)
         while told := self._readers(found, self.rounds.cuts):
             found = self._round(Move.RETURN, told)

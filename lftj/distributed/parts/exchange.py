@@ -4,6 +4,9 @@ After insertions rounds go on from what there is. Where something was lost, what
 of its own, over all relations as they were before the commit (`Rounds.losing`). What is left has a derivation that nothing touched. Then
 rounds find what follows from that alone, before anything goes: each part is given the rows that its rules may derive, and looks for
 derivations in what is left (`PartReturning`). The rest goes, and rounds go on from there with what came, as after insertions.
+
+Where relations keep the best value of each group, no row is looked for: groups whose value may be lost go without one, are offered again
+what rules offer them over what is left, and rounds go on from there at once.
 """
 
 from __future__ import annotations
@@ -15,11 +18,12 @@ import numpy as np
 
 from lftj.distributed.parts.handing import Handing, News
 from lftj.distributed.parts.host import Host, Rows
+from lftj.distributed.parts.losing import PartLosing
 from lftj.distributed.parts.returning import PartReturning
 from lftj.distributed.parts.rounds import PartFixpoint
-from lftj.distributed.placing.cuts import slots
+from lftj.distributed.placing.cuts import local_name, slots
 from lftj.distributed.placing.plan import Feed
-from lftj.distributed.placing.rounds import LOST_SUFFIX, NEWS_SUFFIX, Rounds
+from lftj.distributed.placing.rounds import LOST_SUFFIX, NEWS_SUFFIX, SOUGHT_SUFFIX, Rounds
 from lftj.distributed.placing.steps import Move, Step
 from lftj.join.context import AllowanceSpentError, Context
 from lftj.join.evaluate import chunks, plan_rule
@@ -84,9 +88,9 @@ class Exchange:
         if step.move is Move.RETURN:
             return self._return(now, rows, context)
         self.anew |= step.move is Move.ANEW
-        now = now.replace(self._without_gone(now))
+        now = now.replace(self._left() if step.move is Move.RESUME and self.rounds.lattices else self._without_gone(now))
         if step.move is Move.RESUME:
-            return self._go_on(versions, now, context)
+            return self._go_on(versions, now, context, rows)
         fixpoint = self._fixpoint(now, context)
         if step.move is Move.ANEW:
             self.lost = {}
@@ -116,10 +120,13 @@ class Exchange:
         return self._overdelete(taken, {name: rows.columns() for name, rows in taken.items()}, most, now, context)
 
     # ── more ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-    def _go_on(self, versions: Versions, now: Database, context: Context) -> Found:
-        """With what changed below, or of own rows, that adds to what the rules derive."""
+    def _go_on(self, versions: Versions, now: Database, context: Context, rows: Rows | None = None) -> Found:
+        """With what changed below, or of own rows, that adds to what the rules derive, and what they offer groups without a value."""
         fixpoint = self._fixpoint(now, context)
         fixpoint.resume(now)
+        if rows is not None and self.rounds.lattices:
+            for rule, cut in zip(fixpoint.rules, self.rounds.asked, strict=True):
+                fixpoint.offer_again(rule, self._sought(rule.relation.removesuffix(NEWS_SUFFIX), cut, rows))
         fixpoint.offer_opened(versions)
         fixpoint.proceed({name: delta.inserts for name, delta in versions.deltas.items()})
         return self._finish(fixpoint)
@@ -127,14 +134,15 @@ class Exchange:
     # ── less ──────────────────────────────────────────────────────────────────────────────────────────────────────────
     def _overdelete(self, taken: Found, inserted: Mapping[str, Columns], most: int, now: Database, context: Context) -> Found:
         """What follows here from what was taken below, or is told by other parts. Of what this part holds nothing is another one yet."""
-        if self.rounds.lattices:
+        if not self.rounds.attained:
             self.gave_up = True  # what rested on a value that is the best no more cannot be told
             return {}
         relations = {**self.old, **taken, **self._lost()}
-        fixpoint = PartFixpoint(self.rounds.losing, relations, context, self.number, self.parts, most=most)
+        fixpoint = PartLosing(self.rounds, relations, context, self.number, self.parts, most)
         try:
             fixpoint.follow(inserted)
             before, self.lost = self._lost(), self._finish(fixpoint)
+            self.news |= fixpoint.seeking()
             self.asked = frozenset(self._had_derivations(before, context)) if self.parts > 1 else frozenset()
         except AllowanceSpentError:
             self.gave_up = True
@@ -183,6 +191,21 @@ class Exchange:
         self.returning = None
         held = (name for name in self._held if name in gone)
         return {name: now[name].apply(Delta(no_rows(now[name].schema.arity), gone[name])) for name in held}
+
+    # ── less of relations that keep the best value of each group ──────────────────────────────────────────────────────────
+    def _sought(self, relation: str, cut: int, rows: Rows) -> Columns:
+        """Of what may be lost what lies here in this cut."""
+        if cut in self.rounds.cuts[relation]:
+            return self._lost()[self.rounds.lost(local_name(relation, cut))].columns()
+        return rows(Feed(_news(relation + LOST_SUFFIX + SOUGHT_SUFFIX), cut, self.old[_news(relation)].schema)).inserts
+
+    def _left(self) -> Found:
+        """What this part holds without what may be lost. What followed from what came below is forgotten: some of it may not."""
+        lost, left = self._lost(), self._nothing_collected()
+        for name in self._held:
+            gone = lost[self.rounds.lost(name)].columns()
+            left[name] = self.old[name].apply(Delta(no_rows(len(gone)), gone)) if len(gone[0]) else self.old[name]
+        return left
 
     # ── what both need ────────────────────────────────────────────────────────────────────────────────────────────────
     @property

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from lftj.distributed.parts.handing import Handing, News
 from lftj.distributed.placing.rounds import NEWS_SUFFIX, Rounds
-from lftj.join.context import AllowanceSpentError, Context
+from lftj.join.context import Context
 from lftj.join.evaluate import Relations
 from lftj.program.monotone import Lattice
 from lftj.program.normal_form import RelationSchema
@@ -23,8 +25,7 @@ from lftj.storage.delta import Columns, Delta
 class PartFixpoint(MonotoneFixpoint):
     """`anew`, `follow`, or what a fixpoint offers, then `finish`; `news` gives what others have to be told.
 
-    `relations` are those of part `number` of `parts`. `lasting`: as of any fixpoint. `most`: rows that may be found here; for more,
-    AllowanceSpentError.
+    `relations` are those of part `number` of `parts`. `lasting`: as of any fixpoint.
     """
 
     best_first = False
@@ -41,11 +42,9 @@ class PartFixpoint(MonotoneFixpoint):
         parts: int,
         *,
         lasting: bool = True,
-        most: int | None = None,
     ):
         self.lasting = lasting
         self._rounds, self._relations = rounds, relations
-        self._most = most
         schemas: dict[str, RelationSchema] = {}
         found: dict[str, Lattice] = {}
         for relation in rounds.cuts:
@@ -84,20 +83,23 @@ class PartFixpoint(MonotoneFixpoint):
             found[name] = news._replace(rows=Delta.insertion([column[lasting] for column in news.rows.inserts]))
         return found
 
+    def stands(self, local: str, rows: Columns) -> np.ndarray:
+        """Which of the rows that were found, and lie here by this local name, are rows of the relation."""
+        return np.ones(len(rows[0]), bool)
+
     def _next_round(self) -> None:
         for relation in self._rounds.cuts:
             fresh = self.rows[relation + NEWS_SUFFIX].take_fresh()
             if len(fresh[0]):
                 self._hand_out(relation, fresh)
         super()._next_round()
-        if self._most is not None and sum(self.totals[relation + NEWS_SUFFIX].count for relation in self._rounds.cuts) > self._most:
-            raise AllowanceSpentError
 
     def _hand_out(self, relation: str, fresh: Columns) -> None:
         """New rows into the cuts of this part, and to the others. A row that is here already was told by whoever found it first."""
         held, leaves = self._handing.out(relation, fresh)
         for local, here in held.items():
             own = [column[here] for column in fresh]
-            leaves[here] &= ~self.totals[local].contains(own)
-            self.rows[local].add_columns(own)
+            stands = self.stands(local, own)
+            leaves[here] &= stands & ~self.totals[local].contains(own)
+            self.rows[local].add_columns([column[stands] for column in own])
         self._handing.tell(relation, [column[leaves] for column in fresh])

@@ -8,14 +8,14 @@ are read whole, and what is derived goes to all parts. Each part closes what it 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from lftj.distributed.placing.cuts import ALL, ONE, local_name
+from lftj.distributed.placing.cuts import ALL, ONE, Cut, local_name
 from lftj.distributed.placing.leads import Lead, Placement, home_columns, leading, rules_of
 from lftj.distributed.placing.rounds import LOST_SUFFIX
 from lftj.program.monotone import Lattice, lattices
-from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, StratifiedProgram, Stratum
+from lftj.program.normal_form import AggregateTerm, NormalRule, PositiveAtom, Ref, RuleVariable, StratifiedProgram, Stratum
 
 _COPY, _EVERYWHERE, _ABROAD, _ROUNDS = 3, 100, 1, 1000  # only the order of these matters
 
@@ -61,22 +61,28 @@ def asked_cut(rule: NormalRule, lead: Lead, cuts: Sequence[int]) -> int:
     return next((column for column in columns if column in cuts), columns[0] if columns else ALL)
 
 
-def asking(rule: NormalRule, lead: Lead, cuts: Mapping[str, Sequence[int]]) -> NormalRule | None:
+def asking(rule: NormalRule, lead: Lead, cuts: Mapping[str, Sequence[int]], below: Mapping[str, Iterable[Cut]]) -> NormalRule | None:
     """A rule, over local names, for the values of the leading variable under which rows that may be lost had derivations by a rule.
 
-    None where not all parts would be asked without it, or no atom tells them in the part of such a row: one of the stratum's own, that has
-    the leading variable, and lies in some cut by a variable of the head, by which the row lies as well.
+    None where not all parts would be asked without it, or no atom tells them in the part of such a row: one that has the leading variable,
+    and lies in some cut by a variable of the head, by which the row lies as well. `cuts`: of the stratum's own, `below`: of the others.
     """
     homes = cuts[rule.relation]
     if not isinstance(lead, int) or asked_cut(rule, lead, homes) != ALL or ALL in homes:
         return None
     for atom in rule.atoms:
-        for cut in cuts.get(atom.relation, ()) if Ref(lead) in atom.args else ():
-            column = next((column for column in homes if min(column, cut) >= 0 and rule.head[column] == atom.args[cut]), None)
+        for cut in (cuts.get(atom.relation) or below.get(atom.relation, ())) if Ref(lead) in atom.args else ():
+            by = atom.args[cut] if isinstance(cut, int) and cut >= 0 else None
+            column = next((column for column in homes if column >= 0 and rule.head[column] == by), None)
             if column is not None:
-                row = rule.head_in(local_name(rule.relation + LOST_SUFFIX, column))
+                row = _row(rule, local_name(rule.relation + LOST_SUFFIX, column))
                 return _over((row, replace(atom, relation=local_name(atom.relation, cut))), lead, rule)
     return None
+
+
+def _row(rule: NormalRule, relation: str) -> PositiveAtom:
+    """The atom that finds a row of the head in a relation of the same columns: of a group whatever its value is."""
+    return PositiveAtom(relation, tuple(term if isinstance(term, Ref) else Ref(len(rule.variables)) for term in rule.head))
 
 
 def _over(atoms: tuple[PositiveAtom, ...], variable: int, rule: NormalRule) -> NormalRule:
@@ -84,7 +90,9 @@ def _over(atoms: tuple[PositiveAtom, ...], variable: int, rule: NormalRule) -> N
     used = list(dict.fromkeys(term.variable for atom in atoms for term in atom.args if isinstance(term, Ref)))
     terms = [tuple(Ref(used.index(term.variable)) if isinstance(term, Ref) else term for term in atom.args) for atom in atoms]
     renamed = tuple(replace(atom, args=args) for atom, args in zip(atoms, terms, strict=True))
-    return NormalRule(rule.source, "", (Ref(used.index(variable)),), tuple(rule.variables[each] for each in used), renamed)
+    value = [RuleVariable("_", term.type) for term in rule.head if isinstance(term, AggregateTerm)]
+    variables = (*rule.variables, *value)
+    return NormalRule(rule.source, "", (Ref(used.index(variable)),), tuple(variables[each] for each in used), renamed)
 
 
 def _ref(lead: Lead) -> Ref | None:

@@ -18,6 +18,7 @@ from lftj.distributed.placing.placement import Placing
 from lftj.distributed.placing.plan import SHARE_SUFFIX, Feed, Output, PartPlan, Stage
 from lftj.distributed.placing.programs import restored
 from lftj.distributed.placing.rounds import NEWS_SUFFIX, Rounds
+from lftj.program.attained import attained
 from lftj.program.monotone import lattices
 from lftj.program.normal_form import FunctorRule, NormalRule, PositiveAtom, RelationSchema, Stratum
 from lftj.program.program import Program
@@ -123,8 +124,8 @@ class Planner:
         ]
         rules = tuple(self._exchanging(rule, lead, cuts) for rule, lead in led)
         asked = tuple(asked_cut(rule, lead, cuts[rule.relation]) for rule, lead in led)
-        asks = tuple(asking(rule, lead, cuts) for rule, lead in led)
-        rounds = Rounds(cuts, rules, asked, asks, lattices(stratum.rules))
+        asks = tuple(asking(rule, lead, cuts, self.read_cuts) for rule, lead in led)
+        rounds = Rounds(cuts, rules, asked, asks, lattices(stratum.rules), attained(stratum.rules))
         stage = max((self.ready[name] for name in rounds.below if name in self.ready), default=0)
         while stage < len(self.strata) and (self.strata[stage] or stage in self.rounds):
             stage += 1

@@ -20,6 +20,8 @@ NEWS_SUFFIX = "~"
 """Behind the name of a relation that is derived in rounds: what parts found in one of them."""
 LOST_SUFFIX = "-"
 """Behind the name of a relation: its rows that went, or, where it is derived in rounds, may have to."""
+SOUGHT_SUFFIX = "?"
+"""Behind `LOST_SUFFIX`, where a relation keeps one value per group: those of its rows that are known to be such, for who is asked."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,8 @@ class Rounds:
     names; heads are named with `NEWS_SUFFIX`. `asked`: per rule a cut in which parts are given rows of its head, if these are to be where
     the rule may derive them; `asking`: where that would be all parts, a rule for the values of its leading variable under which rows that
     may be lost had a derivation, if these can be told where such a row lies. `lattices`: the relations that keep one value per group.
-    `further`: cuts besides in which nobody holds a relation, and in which its rows are told all the same.
+    `attained`: whether what these hold tells what rests on a value (`lftj.program.attained`). `further`: cuts besides in which nobody holds
+    a relation, and in which its rows are told all the same.
     """
 
     cuts: Mapping[str, tuple[int, ...]]
@@ -38,6 +41,7 @@ class Rounds:
     asked: tuple[int, ...] = ()
     asking: tuple[NormalRule | None, ...] = ()
     lattices: Mapping[str, Lattice] = field(default_factory=dict)
+    attained: bool = True
     further: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     def local(self, relation: str) -> list[str]:
@@ -68,15 +72,21 @@ class Rounds:
     def losing(self) -> Rounds:
         """Which rows may have lost a derivation, by rounds: of relations with `LOST_SUFFIX` behind their names, in the same cuts.
 
-        A rule for each atom of each rule; its other atoms, and what it negates, read relations as they were.
+        A rule for each atom of each rule; its other atoms, and what it negates, read relations as they were. Of relations that keep one
+        value per group these are offers, and only those that a group took are rows; the part of the row knows.
         """
         rules = tuple(each for rule in self.rules for each in losing(rule, _collected_lost(rule.relation), self.lost))
         cuts = {relation + LOST_SUFFIX: cuts for relation, cuts in self.cuts.items()}
-        return Rounds(cuts, rules, further=self._further(self.asked))
+        return Rounds(cuts, rules, further={} if self.lattices else self.sought_in)
+
+    @cached_property
+    def sought_in(self) -> Mapping[str, tuple[int, ...]]:
+        """The cuts in which rows that may be lost are told to those who are asked for them and do not hold them, by their names then."""
+        return self._further(self.asked)
 
     @cached_property
     def blind(self) -> Mapping[str, tuple[int, ...]]:
-        """Of the `further` cuts of `losing` those of rules for which it is not known which parts to ask."""
+        """Of the cuts of `sought_in` those of rules for which it is not known which parts to ask."""
         return self._further([cut if asking is None else None for cut, asking in zip(self.asked, self.asking, strict=True)])
 
     def _further(self, asked: Iterable[int | None]) -> Mapping[str, tuple[int, ...]]:
@@ -86,7 +96,8 @@ class Rounds:
             relation = rule.relation.removesuffix(NEWS_SUFFIX)
             if cut is not None and cut not in (*self.cuts[relation], *found[relation]):
                 found[relation].append(cut)
-        return {relation + LOST_SUFFIX: tuple(cuts) for relation, cuts in found.items()}
+        suffix = LOST_SUFFIX + SOUGHT_SUFFIX if self.lattices else LOST_SUFFIX
+        return {relation + suffix: tuple(cuts) for relation, cuts in found.items()}
 
     def lost(self, name: str) -> str:
         """The local name for what a local relation lost."""

@@ -20,7 +20,8 @@ class Move(Enum):
     RETURN = "return"
     """A round of what comes back: what follows from what other parts found to have a derivation."""
     RESUME = "resume"
-    """After these, the first round of what is found: the rest is gone, and what changed below may have added something."""
+    """After these, the first round of what is found: the rest is gone, and what changed below may have added something. Where relations
+    keep the best value of each group, right after `OVERDELETE`: what may be lost is gone, and its groups are offered again what is left."""
     ANEW = "anew"
     """The first round where too much was lost, or nothing is there yet: everything from nothing, in all parts."""
     ROUND = "round"

@@ -7,19 +7,15 @@ what is offered at first is what these groups are offered now, and what instanti
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from lftj.join.evaluate import Columns
 from lftj.maintain.versions import Versions
-from lftj.program.normal_form import NormalRule, PositiveAtom, RelationSchema
+from lftj.program.normal_form import NormalRule
 from lftj.recursion.best.attaining import offering
 from lftj.recursion.best.monotone import MonotoneFixpoint
 from lftj.recursion.update.effort import ITERATION, change_of, charge
-from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import RelationVersion
-
-_OPEN = "#open"
-"""Behind a relation's name: its groups without a value."""
 
 
 @dataclass(frozen=True)
@@ -54,21 +50,11 @@ class Improvement(MonotoneFixpoint):
         self.offer_opened(offers.versions)
         for rule in self.rules:
             if rule.relation in offers.gone:
-                self._offer_again(rule, offers.gone[rule.relation])
+                self.offer_again(rule, offers.gone[rule.relation])
         for rule in offers.added:
             self._offer(offering(rule), {**self.lower, **self.totals}, self.rows[rule.relation])
         self._next_round()
         return self.finish()
-
-    def _offer_again(self, rule: NormalRule, gone: Columns) -> None:
-        """What a rule offers to the groups of rows that are gone."""
-        schema, value = self.schemas[rule.relation], self._lattices[rule.relation].column
-        group = [column for column in range(schema.arity) if column != value]
-        open_ = RelationSchema(schema.name + _OPEN, tuple(schema.columns[column] for column in group))
-        groups = [gone[column] for column in group] or [gone[value][:1] * 0]
-        head = rule.head_in(rule.relation).args
-        sought = PositiveAtom(open_.name, tuple(head[column] for column in group))
-        self.offer_driven(replace(rule, atoms=(sought, *rule.atoms)), open_.name, LooseRows(open_, self.context.arena, groups))
 
     def _next_round(self) -> None:
         super()._next_round()

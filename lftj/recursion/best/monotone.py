@@ -30,6 +30,9 @@ from lftj.storage.database import base_name
 from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import RelationVersion
 
+_OPEN = "#open"
+"""Behind a relation's name: its groups without a value."""
+
 
 class MonotoneFixpoint(Fixpoint[BestRows]):
     """`relations` are those below; `found` says which of the stratum keep one value per group. `start` or `go_on`, then `finish`."""
@@ -90,6 +93,16 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
                     changed = PositiveAtom(delta_name(atom.relation), atom.args)
                     one = replace(rule, atoms=(*rule.atoms[:number], changed, *rule.atoms[number + 1 :]))
                     self.offer_driven(one, changed.relation, self._loose(self.lower[atom.relation].schema, inserted[atom.relation]))
+
+    def offer_again(self, rule: NormalRule, gone: Columns) -> None:
+        """What one of `rules` offers to the groups of rows that are gone."""
+        schema, value = self.schemas[rule.relation], self._lattices[rule.relation].column
+        group = [column for column in range(schema.arity) if column != value]
+        open_ = RelationSchema(schema.name + _OPEN, tuple(schema.columns[column] for column in group))
+        groups = [gone[column] for column in group] or [gone[value][:1] * 0]
+        head = rule.head_in(rule.relation).args
+        sought = PositiveAtom(open_.name, tuple(head[column] for column in group))
+        self.offer_driven(replace(rule, atoms=(sought, *rule.atoms)), open_.name, LooseRows(open_, self.context.arena, groups))
 
     def offer_opened(self, versions: Versions) -> None:
         """What the rules offer where rows went below that they must not find."""
