@@ -12,7 +12,7 @@ from lftj.distributed.bounds import Bounds
 from lftj.distributed.census import counted_hubs, two_digits
 from lftj.distributed.changes import Changes
 from lftj.distributed.commit import Commit
-from lftj.distributed.compact import ENTRIES, compacted
+from lftj.distributed.compact import compacted, most_entries, recent_entries
 from lftj.distributed.draft import DistributedDraft
 from lftj.distributed.files.manifest import ROWS, Manifest, PathLock, sweep
 from lftj.distributed.parts.outcome import Report
@@ -88,9 +88,10 @@ class Store:
             self.reports.append(outcome.report)
         changes = Changes(before, outcome)
         self.subscriptions.announce({name: partial(changes.of, name) for name in self.program.catalog.relations if changes.may(name)})
-        if any(len(entries) > ENTRIES for entries in self.manifest.log.values()):
+        most = most_entries(self.executor.partitions)
+        if any(len(entries) > most for entries in self.manifest.log.values()):
             with suppress(DistributedError):  # the commit has happened; the next one tries again
-                self._compact(ENTRIES // 2, ENTRIES // 4)
+                self._compact(most // 2, recent_entries(self.executor.partitions))
         return changes
 
     def compact(self) -> int:

@@ -114,7 +114,8 @@ class DistributedWorkspace:
     def compact(self) -> int:
         """Write the many small files of past commits as one per part and relation, and remove them; how many there were.
 
-        Results read before are no longer readable. Commits do this by themselves when a relation has a thousand entries.
+        Results read before are no longer readable. Commits do this by themselves when a relation has a thousand entries, or eight per
+        part if that is more.
         """
         with (store := self._store).writer.held():
             return store.compact()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.distributed import store
+from lftj.distributed import compact
 from tests.distributed.inline import InlineExecutor
 
 RULES = """
@@ -78,7 +78,7 @@ def test_a_commit_that_failed_is_not_gone_on_from_after_others_elsewhere(tmp_pat
 
 
 def test_parts_of_recent_commits_are_not_built_again_after_entries_are_compacted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store, "ENTRIES", 80)
+    monkeypatch.setattr(compact, "ENTRIES", 80)
     executor = InlineExecutor(tmp_path, PARTS)
     many = opened(lftj.connect(executor=executor))
     rows = [(k, 100 + n) for n in range(6) for k in range(20)]
@@ -92,4 +92,21 @@ def test_parts_of_recent_commits_are_not_built_again_after_entries_are_compacted
     assert views(many) == views(opened(lftj.connect(), [*EDGES, *rows]))
     executor.forget()
     many.load("e", [(1, 1000)])
+    assert many.verify() == []
+
+
+def test_commits_over_many_parts_are_not_compacted_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A compaction leaves an entry per part, which may be more than call for one where parts are few."""
+    monkeypatch.setattr(compact, "ENTRIES", 5)
+    executor = InlineExecutor(tmp_path, 12)
+    many = opened(lftj.connect(executor=executor))
+    assert len(many._store.manifest.log["n"]) > 5
+    compactions = 0
+    for number in range(95):
+        executor.tasks.clear()
+        many.load("e", [(number % 20, 100 + number)])
+        compactions += any(isinstance(task, compact.CompactTask) for task in executor.tasks)
+        assert many.profile(last=1)["built"].iloc[0] == 0  # all parts had rows among those of recent commits
+    assert compactions == 1
+    assert max(map(len, many._store.manifest.log.values())) <= compact.most_entries(12)
     assert many.verify() == []
