@@ -3,8 +3,10 @@
 Counting proofs takes a bootstrap of its own, of several times the time and the memory of the first. A small change seldom needs it: what
 it adds follows from the rows there are, and what it takes away can be found from them, at the price of taking too much and bringing it
 back. So that comes first, with the share of a bootstrap that `Context.fraction` allows, or a little; what takes more is given up for
-another bootstrap. Such a change, and one of which most came back, is to be regretted: counts would have saved the work. Once that has
-come to what counting takes, proofs are counted (`elastic`).
+another bootstrap. Such a change is to be regretted as far as counts would have saved the work: they would where little changed in the end.
+So is one of which most came back. Once that has come to what counting takes, proofs are counted (`elastic`).
+
+Counts tell what goes. What only adds is followed by rows alone whenever there are no counts, whatever is regretted.
 """
 
 from __future__ import annotations
@@ -19,10 +21,11 @@ from lftj.maintain.versions import Versions
 from lftj.program.normal_form import NormalRule, RelationSchema, Stratum
 from lftj.recursion.elastic import Followed, Kept, RowsAlone, countable, rows_alone
 from lftj.recursion.rederivation.rederivation import Rederivation
+from lftj.recursion.update.effort import TOUCHED
 from lftj.recursion.update.forecast import changes_below
 from lftj.storage.relation import RelationVersion
 
-_ALWAYS = 20_000_000  # what a change may cost in any case (see `effort`): a tenth of a second
+_ALWAYS = 20_000_000  # what a change may cost that takes no more than a bootstrap (see `effort`): a tenth of a second
 _COUNTING = 2  # bootstraps that counting proofs takes beside finding the rows
 
 
@@ -33,7 +36,7 @@ def follow_by_rows(
 
     Raises what evaluation raises; nothing given is changed.
     """
-    if not isinstance(kept, RowsAlone) or kept.failures or kept.regret > max(_ALWAYS, _COUNTING * kept.work) or not countable(stratum):
+    if not isinstance(kept, RowsAlone) or not countable(stratum):
         return None
     if not context.keep or not 0 < context.fraction < math.inf or any(schema.choice for schema in schemas.values()):
         return None
@@ -42,7 +45,7 @@ def follow_by_rows(
         return None
     rules = [rule for rule in stratum.rules if isinstance(rule, NormalRule)]
     rederivation = Rederivation(schemas, rules, versions, context)
-    if not rederivation.only_grows and change.hopeless(kept.work, kept.steps, context):
+    if not rederivation.only_grows and (_counts_are_due(kept) or change.hopeless(kept.work, kept.steps, context)):
         return None
     context.allowance = allowed = max(_ALWAYS, int(context.fraction * kept.work))
     try:
@@ -50,8 +53,8 @@ def follow_by_rows(
         spent = allowed - (context.allowance or 0)
     except AllowanceSpentError:
         context.allowance = None
-        regretting = replace(kept, regret=kept.regret + allowed + kept.work)
-        return rows_alone(schemas, rules, versions, context, regretting, "fallback")
+        found_anew = rows_alone(schemas, rules, versions, context, kept, "fallback")
+        return found_anew if rederivation.only_grows else _regretted(found_anew, allowed)
     except (ValueRangeError, OverflowError):
         return None  # evaluation from nothing decides about failures
     finally:
@@ -60,6 +63,19 @@ def follow_by_rows(
     deltas = {name: version.difference(versions[name]) for name, version in found.items()}
     after = replace(kept, regret=kept.regret + wasted)
     return Followed(deltas, after, "update", change.rows, versions={name: _settled(version) for name, version in found.items()})
+
+
+def _counts_are_due(kept: RowsAlone) -> bool:
+    """Whether what may take rows away is to be followed by counts, if at all."""
+    return kept.failures > 0 or kept.regret > max(_ALWAYS, _COUNTING * kept.work)
+
+
+def _regretted(anew: Followed, spent: int) -> Followed:
+    """A stratum that was found anew after so much was spent on following it, knowing what counts would have saved."""
+    if not isinstance(anew.kept, RowsAlone):
+        return anew
+    saved = spent + anew.kept.work - TOUCHED * sum(map(len, anew.deltas.values()))
+    return replace(anew, kept=replace(anew.kept, regret=anew.kept.regret + max(0, saved)))
 
 
 def _settled(version: RelationVersion) -> RelationVersion:

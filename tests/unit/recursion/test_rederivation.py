@@ -10,7 +10,7 @@ import pytest
 import lftj
 from tests.unit.recursion.proofs import Row
 from tests.unit.recursion.stratum import states
-from tests.unit.recursion.test_elastic import CLOSURE, EDGES, RING, change, steps, strategies
+from tests.unit.recursion.test_elastic import CLOSURE, EDGES, RING, change, steps, strategies, workspace
 from tests.unit.recursion.test_elastic_proofs import PROGRAMS, WIDTHS, expected, fact, text
 from tests.unit.recursion.test_elastic_proofs import change as commit
 
@@ -156,6 +156,36 @@ def test_proofs_are_counted_once_what_came_back_has_cost_as_much():
     assert 2 <= seen < 20
     assert strategies(closure) == ["bootstrap"]
     assert strategies(closure, seen)[:1] == ["update"]
+
+
+def test_what_only_adds_and_what_changes_much_is_no_reason_to_count(monkeypatch: pytest.MonkeyPatch):
+    closure = loaded(CLOSURE, {"e": BLOCKS})
+    middles = [(20 * block + 9, 20 * block + 10) for block in range(100)]
+    with monkeypatch.context() as nothing_is_tried:
+        nothing_is_tried.setattr("lftj.recursion.rederivation.by_rows._ALWAYS", 1000)
+        for _ in range(4):
+            change(closure, {}, {"e": middles})
+            assert strategies(closure) == ["fallback"], "a quarter of the rows go"
+            change(closure, {"e": middles}, {})
+            assert strategies(closure) == ["fallback"]
+    change(closure, {}, {"e": [(18, 19)]})
+    assert (strategies(closure), states(closure)) == (["update"], [])
+    assert steps(closure) < 500
+    assert closure.verify() == []
+
+
+def test_where_counting_was_given_up_what_only_adds_is_followed_all_the_same(monkeypatch: pytest.MonkeyPatch):
+    closure = workspace(CLOSURE, {"e": BLOCKS}, elastic=1e-6)
+    with monkeypatch.context() as nothing_is_finished:
+        nothing_is_finished.setattr("lftj.recursion.update.forecast._RUN_ON", 0)
+        nothing_is_finished.setattr("lftj.recursion.update.forecast.ALWAYS", 10_000)
+        for row in BLOCKS[10:13]:
+            change(closure, {}, {"e": [row]})
+    assert (strategies(closure), states(closure)) == (["bootstrap"], []), "it is not tried again at once"
+    change(closure, {"e": [(19, 3990)]}, {})
+    assert (strategies(closure), states(closure)) == (["update"], [])
+    assert steps(closure) < 500
+    assert closure.verify() == []
 
 
 @pytest.mark.parametrize("elastic", [0.0, float("inf")])
