@@ -71,6 +71,8 @@ class Context:
     """Plans made before, with the sizes of what they read: `lftj.join.evaluate.plan_rule`."""
     prepared: dict[Any, Any] = field(default_factory=dict)
     """What evaluations that come again at many commits keep from one to the next."""
+    constant: Callable[[str], bool] = lambda _: False
+    """Which relations no commit changes."""
     upkeep: Upkeep | None = None
     """During a commit: what it does for key orders."""
     kept_orders: dict[str, set[tuple[int, ...]]] = field(default_factory=dict)

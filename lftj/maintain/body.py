@@ -10,6 +10,7 @@ from lftj.heads.aggregate_shape import AggregateShape
 from lftj.join.evaluate import Columns
 from lftj.maintain.delta_query import DeltaQuery, delta_queries
 from lftj.maintain.extremes import Extremes, extremes_of
+from lftj.maintain.trace_costs import TraceCosts
 from lftj.maintain.whole_parts import Guards
 from lftj.program.normal_form import AggregateTerm, NormalRule
 
@@ -42,6 +43,11 @@ class Body:
     def queries(self) -> list[DeltaQuery]:
         """The delta queries, one per atom."""
         return delta_queries(self.rule, self.needed)
+
+    @cached_property
+    def trace_costs(self) -> TraceCosts:
+        """What changes cost while the rule was maintained by its trace."""
+        return TraceCosts(self.rule)
 
     @cached_property
     def guards(self) -> Guards:

@@ -26,8 +26,11 @@ def assignments_changed(
     elif trace is None:
         pieces = signed_assignments(body.queries, versions, context, work)
     else:
-        before = trace.bytes
-        pieces, trace = traced_change(trace, versions, context, work)
+        before, started = trace.bytes, context.work
+        try:
+            pieces, trace = traced_change(trace, versions, context, work)
+        finally:  # what was given up cost so much at least
+            body.trace_costs.note(versions.sizes, context.work - started, work.stabs)
         if context.trace_override is None and trace.bytes > before:
             trace = fitted(trace, context.trace_budget - context.traced() + before)
     pieces = [piece for piece in pieces if len(piece[1])]

@@ -72,6 +72,7 @@ def refresh(
     """
     before = ViewStates.of(states)
     versions = Versions(old, new, {name: delta for name, delta in deltas.items() if len(delta)}, context.arena)
+    context.constant = program.order.is_constant
     context.upkeep = versions.upkeep(context.kept_orders)
     refresher = _Refresher(program, versions, before, context, changed_rules)
     affected = Affected(program.order)

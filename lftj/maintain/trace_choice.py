@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from lftj.join.context import Context
 from lftj.join.evaluate import Relations, plan_rule
-from lftj.join.plan import RulePlan
+from lftj.join.plan import PlannedAtom, PlannedProbe, RulePlan
 from lftj.maintain.traced_body import TracedBody
 from lftj.program.normal_form import NormalRule, Value
 from sensitivity import EXACT, Granularity, hull
@@ -92,7 +92,8 @@ def _within_budget(body: TracedBody, relations: Relations, context: Context, *, 
     about = estimate(body.shape, [_statistics(body, number, relations, context) for number in range(len(body.shape.atoms))])
     budget = context.trace_budget - context.traced()
     chosen = choose_granularities(about, budget)
-    if not always and not any(choice.granularity.kept for choice in chosen.values()):
+    changing = [key for key in chosen if not context.constant(_atom(body.plan, key[0]).relation)]
+    if not always and not any(chosen[key].granularity.kept for key in changing):
         return None
     options = {found.position.key: {option.granularity: option.bytes for option in found.options} for found in about.positions}
     size = 0.0
@@ -116,8 +117,12 @@ def _reason(choice: GranularityChoice, always: bool) -> str:
 
 
 def _statistics(body: TracedBody, number: int, relations: Relations, context: Context) -> AtomStatistics:
-    plan = body.plan
-    atom = plan.atoms[number] if number < len(plan.atoms) else plan.probes[number - len(plan.atoms)]
+    atom = _atom(body.plan, number)
     about = context.statistics.of(relations[atom.relation])
     columns = len(body.shape.atoms[number].columns)
     return AtomStatistics(float(about.rows), tuple(about.distinct[column] for column in atom.order[:columns]))
+
+
+def _atom(plan: RulePlan, number: int) -> PlannedAtom | PlannedProbe:
+    """An atom of a body, the negated ones behind the others."""
+    return plan.atoms[number] if number < len(plan.atoms) else plan.probes[number - len(plan.atoms)]

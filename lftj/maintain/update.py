@@ -127,6 +127,9 @@ def _hopeless(rules: list[RuleState], versions: Versions, fraction: float, allow
         if parted is not None:
             expected += parted.of(rule_state).expected(versions)
             continue
+        if rule_state.body is not None and rule_state.trace is not None:
+            expected += rule_state.body.trace_costs.expected(rule_state.trace, sizes)
+            continue
         for query in rule_state.body.queries if rule_state.body is not None else ():
             expected += query.expected(sizes.get(query.relation, 0))
     # a small view's update may take more than `fraction`, which is to be found out by trying

@@ -39,6 +39,11 @@ class Stratification:
         place = self.place.get(relation)
         return None if place is None else self.strata[place]
 
+    def is_constant(self, relation: str) -> bool:
+        """Whether no commit changes a hidden relation, since its rules read nothing: `k = 1 ; k = 2`, say."""
+        stratum = self.stratum_of(relation)
+        return stratum is not None and "#" in relation and not stratum.reads
+
     def strata_of(self, relations: Iterable[str]) -> list[Stratum]:
         """The strata that derive these relations, each once, in their order."""
         places = {self.place[name] for name in relations if name in self.place}

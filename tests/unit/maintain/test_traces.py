@@ -132,7 +132,8 @@ def test_whether_anything_holds_at_all_is_not_searched_for_anew(head: str):
     assert not workspace.verify()
 
 
-def test_a_level_that_is_logged_is_searched_between_its_bounds():
+def spans_and_events() -> lftj.Workspace:
+    """A view of which events lie in which spans, kept up to date by its trace."""
     workspace = lftj.connect()
     workspace.add_rules("""
         .decl span(k: number, begin: number, end: number)
@@ -143,6 +144,11 @@ def test_a_level_that_is_logged_is_searched_between_its_bounds():
     workspace.load("event", [(i, i * 12_289 % 100_003) for i in range(60_000)])
     workspace.add_rules("during(k, i) :- span(k, b, e), event(i, t), b <= t, t < e.")
     assert "by its trace" in str(workspace.plan(workspace.rules[-1]))
+    return workspace
+
+
+def test_a_level_that_is_logged_is_searched_between_its_bounds():
+    workspace = spans_and_events()
     assert work(workspace)["steps"] < 60 * 6000
     workspace.load("event", [(-1, 50_000)])
     assert workspace.query("during(k, -1)").fetchall() == [(2939,), (2940,), (2941,)]
@@ -150,4 +156,36 @@ def test_a_level_that_is_logged_is_searched_between_its_bounds():
     assert row["strategy"] == "update"
     assert row["regions"] <= 5
     assert row["steps"] < 100
+    assert workspace.verify() == []
+
+
+def test_more_look_ups_than_evaluating_anew_costs_are_not_begun():
+    workspace = spans_and_events()
+    with workspace.transaction() as tx:
+        tx.delete_where("event", i=5)
+        tx.insert("event", [(-i, i) for i in range(100)])
+    assert work(workspace)["strategy"] == "update"
+    with workspace.transaction() as tx:
+        tx.delete("event", [(i, i * 12_289 % 100_003) for i in range(6000)])
+    row = work(workspace)
+    assert row["strategy"] == "forecast"
+    assert row["stabs"] == 0
+    assert workspace.verify() == []
+
+
+def test_a_disjunction_of_constants_is_no_reason_for_a_trace():
+    workspace = lftj.connect()
+    workspace.add_rules("""
+        .decl sale(id: number, customer: number, part: number, price: number)
+        .decl customer(id: number, nation: number)
+        .decl part(id: number, kind: number)
+        .decl earned(price: number, sales: number)
+    """)
+    workspace.load("sale", [(i, i * 7 % 501, i * 11 % 303, i % 97) for i in range(20_000)])
+    workspace.load("customer", [(i, i % 25) for i in range(501)])
+    workspace.load("part", [(i, i % 20) for i in range(303)])
+    workspace.add_rules("earned(p, count()) :- sale(_, c, k, p), customer(c, 3), part(k, m), (m = 3 ; m = 4).")
+    assert "by its trace" not in str(workspace.plan(workspace.rules[-1]))
+    workspace.load("sale", [(-1, 1, 3, 100)])
+    assert work(workspace)["strategy"] == "update"
     assert workspace.verify() == []
