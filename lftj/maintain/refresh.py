@@ -16,6 +16,7 @@ from lftj.errors import ValueRangeError
 from lftj.join.context import AllowanceSpentError, Context
 from lftj.join.evaluate import Columns
 from lftj.maintain.affected import Affected
+from lftj.maintain.changed_values import ChangedValues
 from lftj.maintain.chosen_state import ChosenState, change_of_choice, one_domain
 from lftj.maintain.commit_heads import CommitHeads
 from lftj.maintain.establish import establish
@@ -79,7 +80,8 @@ def refresh(
     affected.rules_changed(changed_rules)
     affected.rows_changed(versions.deltas)
     for stratum in affected:
-        affected.rows_changed(refresher.stratum(stratum))
+        if refresher.concerned(stratum):
+            affected.rows_changed(refresher.stratum(stratum))
     return Refreshed(new.replace(versions.updates), refresher.found, refresher.states(), refresher.works)
 
 
@@ -95,6 +97,7 @@ class _Refresher:
         self.context = context
         self.found: dict[str, Delta] = {}
         self.works: list[RuleWork] = []
+        self.values = ChangedValues(versions.deltas, context.dictionary)
         self.heads = CommitHeads(program, before, versions, context, changed_rules)
 
     def states(self) -> ViewStates:
@@ -105,6 +108,14 @@ class _Refresher:
             left = {id(rule.rule) for rule in rules_of(states.get(name))}
             went += [rule.head for rule in rules_of(self.before.get(name)) if rule.head is not None and id(rule.rule) not in left]
         return states.replaced(without_strangers(states, went, self.changed_rules)) if went else states
+
+    def concerned(self, stratum: Stratum) -> bool:
+        """Whether anything that changed may matter to a stratum that reads it."""
+        deltas = self.versions.deltas
+        for name in stratum.relations:
+            if stratum.recursive or name in self.changed_rules or base_name(name) in deltas or self.before.get(name) is None:
+                return True
+        return any(self.values.concern(rule) for rule in stratum.rules)
 
     def stratum(self, stratum: Stratum) -> list[str]:
         """Bring the relations of one stratum up to date. Gives those whose rows changed."""

@@ -1,0 +1,42 @@
+"""Which values the rows of a commit have: a rule whose constants are not among them need not be looked at.
+
+Many views may read one relation, each for a constant of its own, as in `late(f) :- event("late", f).` Asking all of them for what changed
+took half a tenth of a millisecond each, whatever came of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lftj.program.normal_form import FunctorRule, NegatedAtom, NormalRule, PositiveAtom, Value
+from lftj.storage.delta import Delta
+from lftj.types.codes import Interning, lookup_scalar
+
+
+class ChangedValues:
+    """The values in the columns of changes that rules have constants for; each column is gone through once. `deltas` may grow."""
+
+    def __init__(self, deltas: Mapping[str, Delta], dictionary: Interning):
+        self._deltas = deltas
+        self._dictionary = dictionary
+        self._values: dict[tuple[str, int], frozenset[int]] = {}
+
+    def concern(self, rule: NormalRule | FunctorRule) -> bool:
+        """Whether an atom of a rule, negated or not, may match a row that came or went. O(atoms)."""
+        if isinstance(rule, FunctorRule):
+            return rule.domain in self._deltas
+        return any(self._match(atom) for atom in (*rule.atoms, *rule.negated) if atom.relation in self._deltas)
+
+    def _match(self, atom: PositiveAtom | NegatedAtom) -> bool:
+        for column, argument in enumerate(atom.args):
+            if isinstance(argument, Value):
+                code = lookup_scalar(argument.type, argument.value, self._dictionary)
+                if code is None or code not in self._in(atom.relation, column):
+                    return False
+        return True
+
+    def _in(self, relation: str, column: int) -> frozenset[int]:
+        if (relation, column) not in self._values:
+            delta = self._deltas[relation]
+            self._values[relation, column] = frozenset(delta.inserts[column].tolist()).union(delta.erases[column].tolist())
+        return self._values[relation, column]

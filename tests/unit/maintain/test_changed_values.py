@@ -1,0 +1,67 @@
+"""Views with constants: a commit looks at those that some changed row may match, and at no others."""
+
+from __future__ import annotations
+
+import random
+
+import lftj
+
+KINDS = [f"kind{i}" for i in range(40)]
+
+
+def views_by_kind() -> lftj.Workspace:
+    """A view for each kind of event, one that asks for a kind and a place, one that negates, and one that reads all."""
+    workspace = lftj.connect()
+    rules = [f'.decl v{i}(id: number)\nv{i}(i) :- event("{kind}", i, _).' for i, kind in enumerate(KINDS)]
+    workspace.add_rules(
+        """
+        .decl event(kind: symbol, id: number, place: number)
+        .decl here(id: number) .decl without(id: number) .decl never(id: number) .decl all(kind: symbol, n: number)
+        here(i) :- event("kind1", i, 7).
+        without(i) :- event("kind2", i, _), !event("kind3", i, 5).
+        never(i) :- event("no such kind", i, _).
+        all(k, count()) :- event(k, _, _).
+        """
+        + "\n".join(rules)
+    )
+    workspace.load("event", [(KINDS[i % 40], i, i % 9) for i in range(2000)])
+    return workspace
+
+
+def looked_at(workspace: lftj.Workspace) -> set[str]:
+    return set(workspace.profile(last=1)["relation"])
+
+
+def test_only_views_whose_constants_are_among_what_changed_are_looked_at():
+    workspace = views_by_kind()
+    workspace.load("event", [("kind8", -1, 0)])
+    assert looked_at(workspace) == {"v8", "all"}
+    workspace.load("event", [("kind1", -1, 0), ("kind9", -1, 1)])
+    assert looked_at(workspace) == {"v1", "v9", "all"}
+    workspace.load("event", [("kind1", -2, 7)])
+    assert looked_at(workspace) == {"v1", "here", "all"}
+    workspace.load("event", [("kind3", 42, 5)])
+    assert {"without", "v3", "all"} <= looked_at(workspace)
+    assert (42,) not in workspace["without"].fetchall()
+    workspace.load("event", [("no such kind", 1, 1)])
+    assert looked_at(workspace) == {"never", "all"}
+    assert workspace["never"].fetchall() == [(1,)]
+    assert workspace.verify() == []
+
+
+def test_rules_that_come_with_rows_are_looked_at_whatever_these_are():
+    workspace = views_by_kind()
+    with workspace.transaction() as tx:
+        tx.insert("event", [("kind8", -1, 0)])
+        tx.add_rules('.decl late(id: number)\nlate(i) :- event("kind4", i, _).')
+    assert len(workspace["late"].fetchall()) == 50
+    assert workspace.verify() == []
+
+
+def test_views_stay_true_over_random_changes():
+    workspace, by = views_by_kind(), random.Random(1)
+    for _ in range(60):
+        rows = [(by.choice(KINDS[:5]), by.randrange(60), by.randrange(9)) for _ in range(by.choice((1, 1, 5)))]
+        with workspace.transaction() as tx:
+            (tx.insert if by.random() < 0.5 else tx.delete)("event", rows)
+    assert workspace.verify() == []
