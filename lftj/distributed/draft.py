@@ -55,12 +55,12 @@ class DistributedDraft:
         self._bounds = bounds
 
     # ── rows ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-    def change(self, relation: RelationOrName, data: object, sign: int, strict: bool, options: dict[str, Any]) -> None:
+    def change(self, relation: RelationOrName, data: object, sign: int | str, strict: bool, options: dict[str, Any]) -> None:
         """Rows that come or go; the last word on a row holds. Frames of executors and Parquet files wait for the commit, unless what is
-        there already, or not there, is an error (`strict`)."""
+        there already, or not there, is an error (`strict`). `sign`: see `Routed`, of which alone it may be a column."""
         schema, rows = self._read(relation, data, sign, options)
         if strict:
-            self._settle(schema, Dependent(NEW if sign > 0 else GONE, rows))
+            self._settle(schema, Dependent(NEW if sign == 1 else GONE, rows))
         else:
             push(self.staged.setdefault(schema.name, []), rows, schema)
 
@@ -105,20 +105,22 @@ class DistributedDraft:
         remove_files(self._executor.path, (entry for step in steps if isinstance(step, Sent) for entry in step.entries))
 
     def _read(
-        self, relation: RelationOrName, data: object, sign: int, options: dict[str, Any], *, upsert: bool = False
+        self, relation: RelationOrName, data: object, sign: int | str, options: dict[str, Any], *, upsert: bool = False
     ) -> tuple[RelationSchema, Delta | Routed | Files]:
         schema = self.writable(relation)
         options = {"mapping" if name == "columns" else name: value for name, value in options.items()}
         if (found := self._executors_own(data, sign, options)) is not None:
             if isinstance(found, Routed):  # wrong columns are told now, not by the job, which may have other work to do first, or no rows
-                frames.read(self._executor.schema(found.frame).empty_table(), schema.columns, dictionary=self.dictionary, **options)
+                table = self._executor.schema(found.frame).empty_table()
+                table = table.drop_columns([sign]) if isinstance(sign, str) else table
+                frames.read(table, schema.columns, dictionary=self.dictionary, **options)
             return schema, found
         frame = frames.read(data, schema.columns, dictionary=self.dictionary, **options)
         columns = frame.columns if schema.arity else [_zeros(frame.rows)]
         columns = last_of_keys(schema, columns) if upsert else columns
-        return schema, Delta.insertion(columns) if sign > 0 else Delta.deletion(columns)
+        return schema, Delta.insertion(columns) if sign == 1 else Delta.deletion(columns)
 
-    def _executors_own(self, data: Any, sign: int, options: dict[str, Any]) -> Routed | Files | None:
+    def _executors_own(self, data: Any, sign: int | str, options: dict[str, Any]) -> Routed | Files | None:
         if callable(getattr(data, "mapInArrow", None)):
             return Routed(data, sign, options)
         if isinstance(data, str) and "://" in data:
@@ -127,7 +129,7 @@ class DistributedDraft:
         if path is None or not (path.is_dir() or (path.suffix == ".parquet" and path.exists())):
             return None
         groups = row_groups(path)
-        return Routed(self._parquet(str(path)), sign, options) if groups is None else Files(groups, sign, options)
+        return Routed(self._parquet(str(path)), sign, options) if groups is None or isinstance(sign, str) else Files(groups, sign, options)
 
     def _parquet(self, path: str) -> Any:
         """A DataFrame of what the executors know how to read: object stores too, and folders whose names say something."""

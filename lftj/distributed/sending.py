@@ -35,10 +35,10 @@ class Executor(Protocol):
 
 @dataclass(frozen=True)
 class Routed:
-    """A DataFrame whose rows come (`sign` 1) or go (−1); read by the executors, at commit."""
+    """A DataFrame whose rows come (`sign` 1) or go (−1), or do what its column of that name says; read by the executors, at commit."""
 
     frame: Any
-    sign: int
+    sign: int | str
     options: Mapping[str, Any]
 
 
@@ -97,4 +97,5 @@ class Sending:
             found = self.bounds.timed(lambda seconds: self.executor.map(route_files, shares, seconds=seconds))
         else:
             found = self.bounds.timed(lambda seconds: self.executor.scan(step.frame, route, task, seconds=seconds))
-        return [entry for entry in found if entry is not None]
+        went, came = zip(*found, strict=True) if found else ((), ())  # what goes does so before anything comes
+        return [entry for entry in (*went, *came) if entry is not None]

@@ -13,10 +13,17 @@ from typing import Any
 from lftj.distributed.draft import RelationOrName
 from lftj.distributed.store import Store
 from lftj.distributed.transaction import DistributedTransaction
-from lftj.errors import NullValueError
 
 _QUERY = "sql.streaming.queryId"
 """The property in which Spark tells whose batch it is: the same as long as the checkpoint is."""
+
+
+class _Batch(DistributedTransaction):
+    """The transaction of a micro-batch."""
+
+    def change(self, relation: RelationOrName, frame: Any, sign: str, options: dict[str, Any]) -> None:
+        """Rows whose column `sign` is negative go, then those where it is positive come."""
+        self._open().change(relation, frame, sign, False, options)
 
 
 def batch_writer(
@@ -29,19 +36,12 @@ def batch_writer(
         noted = stream if query is None else f"{stream} {query}"
         if batch <= store.manifest.batches.get(noted, -1):
             return
-        # Read more than once, and the source need not give the same rows each time.
-        frame = frame.persist()
-        try:
-            with DistributedTransaction(store, (noted, batch)) as tx:
-                if sign is None:
-                    tx.insert(relation, frame, **options)
-                else:
-                    if options.get("nulls") != "drop" and not frame.where(f"`{sign}` is null").isEmpty():
-                        hint = 'leave the row out, or feed with nulls="drop"'
-                        raise NullValueError(f'column "{sign}": NULL says neither that a row comes nor that it goes', hint=hint)
-                    tx.delete(relation, frame.where(f"`{sign}` < 0").drop(sign), **options)
-                    tx.insert(relation, frame.where(f"`{sign}` > 0").drop(sign), **options)
-        finally:
-            frame.unpersist()
+        with _Batch(store, (noted, batch)) as tx:
+            if sign is None:
+                tx.insert(relation, frame, **options)
+            else:
+                # One job, which reads the rows once: the source need not give the same ones each time.
+                frame = frame.where(f"`{sign}` is null or `{sign}` <> 0").withColumnRenamed(sign, sign)
+                tx.change(relation, frame, sign, options)
 
     return write

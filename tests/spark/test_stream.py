@@ -86,3 +86,22 @@ def test_a_row_without_a_sign_is_an_error(spark: Any, tmp_path: Path) -> None:
         assert (caught.value.code, workspace.version) == ("E200", version)
         workspace.feed("e", "edges", nulls="drop")(frame, 0)
         assert workspace["e"].fetchall() == [(1, 2)]
+
+
+def test_a_batch_is_read_once(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scans, scan = list[int](), lftj.SparkExecutor.scan
+
+    def counted(*args: Any, **options: Any) -> list[Any]:
+        scans.append(1)
+        return scan(*args, **options)
+
+    monkeypatch.setattr(lftj.SparkExecutor, "scan", counted)
+    rows = spark.createDataFrame([(1, 2, -1), (1, 2, 3), (3, 4, 1), (5, 6, -2), (7, 8, 0)], "x long, y long, `__diff__` int")
+    with open_path(spark, tmp_path / "path") as workspace:
+        workspace.relation("e", {"x": int, "y": int})
+        workspace.load("e", [(5, 6), (7, 8)])
+        workspace.feed("e", "edges")(rows.repartition(5), 0)
+        assert sorted(workspace["e"].fetchall()) == [(1, 2), (3, 4), (7, 8)]
+        workspace.feed("e", "edges")(rows.where("`__diff__` = 0"), 1)
+        assert len(scans) == 2
+        assert not spark.sparkContext._jsc.getPersistentRDDs()

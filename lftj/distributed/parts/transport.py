@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,17 +18,18 @@ from lftj.distributed.files.entry import Entry, read_entries, write_entry
 from lftj.distributed.files.manifest import ROWS
 from lftj.distributed.parts.failure import Failure, told
 from lftj.distributed.placing.cuts import Cut
-from lftj.errors import LftjError
+from lftj.errors import LftjError, NullValueError
 from lftj.program.normal_form import RelationSchema
 from lftj.staging import last_of_keys
-from lftj.storage.delta import Delta
+from lftj.storage.delta import Columns, Delta
 
 
 @dataclass(frozen=True)
 class RouteTask:
-    """Rows of a DataFrame on their way to their parts: what to call the entry, and how to read the columns.
+    """Rows of a DataFrame on their way to their parts: what to call the entries, and how to read the columns.
 
-    `upsert`: of the rows of one key the last one is meant.
+    `sign`: whether rows come (1) or go (-1), or the column that says it of each by its own sign. `upsert`: of the rows of one key the last
+    one is meant.
     """
 
     path: str
@@ -37,28 +38,51 @@ class RouteTask:
     parts: int
     schema: RelationSchema
     cuts: tuple[Cut, ...]
-    sign: int
+    sign: int | str
     upsert: bool
     options: Mapping[str, Any]
 
 
-def route(batches: Iterator[pa.RecordBatch], task: RouteTask) -> Entry | Failure | None:
-    """Write one partition of a DataFrame as an entry; None when it is empty."""
+Routed = tuple[Entry | None, Entry | None]
+"""What a partition was written as: rows that go, and rows that come; None where there are none."""
+
+
+def route(batches: Iterator[pa.RecordBatch], task: RouteTask) -> Routed | Failure:
+    """Write one partition of a DataFrame."""
     dictionary = Dictionary()
-    change = Delta.empty(task.schema.arity)
+    pieces: dict[int, list[Columns]] = {-1: [], 1: []}
     try:
-        pieces = [frames.read(batch, task.schema.columns, dictionary=dictionary, **task.options).columns for batch in batches]
+        for batch in batches:
+            for sign, rows in _by_sign(batch, task):
+                pieces[sign].append(frames.read(rows, task.schema.columns, dictionary=dictionary, **task.options).columns)
     except LftjError as error:
         return told(error)
-    if pieces:
-        columns = [np.concatenate(column) for column in zip(*pieces, strict=True)]
-        columns = last_of_keys(task.schema, columns) if task.upsert else columns
-        change = Delta.insertion(columns) if task.sign > 0 else Delta.deletion(columns)
-    if not len(change):
+    return _written(pieces[-1], Delta.deletion, task, dictionary), _written(pieces[1], Delta.insertion, task, dictionary)
+
+
+def _by_sign(batch: pa.RecordBatch, task: RouteTask) -> Iterator[tuple[int, pa.RecordBatch | pa.Table]]:
+    """The rows that go and those that come."""
+    if isinstance(task.sign, int):
+        yield task.sign, batch
+        return
+    table = pa.Table.from_batches([batch])
+    column = table.column(task.sign)
+    if column.null_count and task.options.get("nulls") != "drop":
+        hint = 'leave the row out, or feed with nulls="drop"'
+        raise NullValueError(f'column "{task.sign}": NULL says neither that a row comes nor that it goes', hint=hint)
+    rows, signs = table.drop_columns([task.sign]), column.cast(pa.float64()).to_numpy()
+    yield -1, rows.filter(pa.array(signs < 0))
+    yield 1, rows.filter(pa.array(signs > 0))
+
+
+def _written(pieces: list[Columns], change: Callable[[Columns], Delta], task: RouteTask, dictionary: Dictionary) -> Entry | None:
+    columns = [np.concatenate(column) for column in zip(*pieces, strict=True)]
+    if not columns or not len(columns[0]):
         return None
+    delta = change(last_of_keys(task.schema, columns) if task.upsert else columns)
     # Another attempt at this partition writes a file of its own, and only one of them is named in the end.
     stem = f"{task.stem}-{uuid4().hex}"
-    return write_entry(Path(task.path) / ROWS, stem, task.version, task.schema, change, task.cuts, task.parts, dictionary)
+    return write_entry(Path(task.path) / ROWS, stem, task.version, task.schema, delta, task.cuts, task.parts, dictionary)
 
 
 @dataclass(frozen=True)
@@ -69,8 +93,8 @@ class FilesTask:
     route: RouteTask
 
 
-def route_files(task: FilesTask) -> Entry | Failure | None:
-    """Write the rows of some row groups as an entry; None when there are none."""
+def route_files(task: FilesTask) -> Routed | Failure:
+    """Write the rows of some row groups."""
     # Columns that nobody wants are not read; a missing one is told by the check of the others.
     wanted = None if "mapping" in task.route.options else [name for name, _ in task.route.schema.columns]
 
