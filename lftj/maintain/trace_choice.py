@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from lftj.join.comparison_bounds import ends, is_alone, least
 from lftj.join.context import Context
 from lftj.join.evaluate import Relations, plan_rule
 from lftj.join.plan import PlannedAtom, PlannedProbe, RulePlan
@@ -87,6 +88,8 @@ def _few_in_all(plan: RulePlan, relations: Relations) -> bool:
 
 
 def _within_budget(body: TracedBody, relations: Relations, context: Context, *, always: bool) -> TraceChoice | None:
+    if _loses_bounds(body):
+        return None
     if not body.shape.indexable:
         return TraceChoice(body, {}, {}) if always else None
     about = estimate(body.shape, [_statistics(body, number, relations, context) for number in range(len(body.shape.atoms))])
@@ -106,6 +109,19 @@ def _within_budget(body: TracedBody, relations: Relations, context: Context, *, 
     if size > budget:
         return None
     return TraceChoice(body, granularities, {key: _reason(choice, always) for key, choice in chosen.items()})
+
+
+def _loses_bounds(body: TracedBody) -> bool:
+    """Whether a comparison with arithmetic bounds a level, as `t - begin < 9` does, that would be logged, and so all of it searched."""
+    for number in {position.level for position in body.shape.indexable}:
+        level, rule = body.plan.levels[number], body.rule
+        for condition in level.filters if level.value is None else ():
+            variable = level.variable
+            if variable is None or is_alone(condition, variable):
+                continue
+            if ends(condition, variable, rule) or least(condition, variable, rule) is not None:
+                return True
+    return False
 
 
 def _reason(choice: GranularityChoice, always: bool) -> str:
