@@ -76,8 +76,10 @@ def test_batches_of_a_new_checkpoint_are_others(spark: Any, tmp_path: Path) -> N
         assert sorted(workspace["e"].fetchall()) == sorted({*edges()[1:], (3, 99), (99, 5)})
 
 
-def test_a_row_without_a_sign_is_an_error(spark: Any, tmp_path: Path) -> None:
-    frame = spark.createDataFrame([(1, 2, 1), (3, 4, None), (5, 6, 0)], "x long, y long, `__diff__` int")
+@pytest.mark.parametrize(("kind", "none"), [("int", None), ("double", float("nan"))])
+def test_a_row_without_a_sign_is_an_error(spark: Any, tmp_path: Path, kind: str, none: float | None) -> None:
+    one = int if kind == "int" else float
+    frame = spark.createDataFrame([(1, 2, one(1)), (3, 4, none), (5, 6, one(0))], f"x long, y long, `__diff__` {kind}")
     with open_path(spark, tmp_path / "path") as workspace:
         workspace.relation("e", {"x": int, "y": int})
         version = workspace.version

@@ -66,11 +66,10 @@ def _by_sign(batch: pa.RecordBatch, task: RouteTask) -> Iterator[tuple[int, pa.R
         yield task.sign, batch
         return
     table = pa.Table.from_batches([batch])
-    column = table.column(task.sign)
-    if column.null_count and task.options.get("nulls") != "drop":
+    rows, signs = table.drop_columns([task.sign]), table.column(task.sign).cast(pa.float64()).to_numpy()
+    if np.isnan(signs).any() and task.options.get("nulls") != "drop":  # NULL is NaN by now
         hint = 'leave the row out, or feed with nulls="drop"'
         raise NullValueError(f'column "{task.sign}": NULL says neither that a row comes nor that it goes', hint=hint)
-    rows, signs = table.drop_columns([task.sign]), column.cast(pa.float64()).to_numpy()
     yield -1, rows.filter(pa.array(signs < 0))
     yield 1, rows.filter(pa.array(signs > 0))
 
