@@ -33,7 +33,7 @@ from lftj.recursion.best.monotone_stratum import follow_monotone
 from lftj.recursion.elastic import Followed, Kept, RowsAlone, follow, stratum_key
 from lftj.recursion.rederivation.by_rows import follow_by_rows
 from lftj.recursion.rounds.choice import choose
-from lftj.recursion.touched_parts import touched_parts
+from lftj.recursion.touched_parts import TouchedParts, touched_parts
 from lftj.recursion.update.stratum_state import StratumState
 from lftj.storage.database import Database, base_name
 from lftj.storage.delta import Delta
@@ -157,9 +157,11 @@ class _Refresher:
         assert not isinstance(kept, RelationState)
         same = self.changed_rules.isdisjoint(stratum.relations)
         followed = follow_monotone(stratum, schemas, kept, self.versions, self.context, same_rules=same)
-        followed = followed or self._parts(stratum, schemas, kept)
+        parts = None if followed else self._parts(stratum, schemas, kept)
         if followed is None and same:
-            followed = follow_by_rows(stratum, schemas, kept, self.versions, self.context)
+            followed = follow_by_rows(stratum, schemas, kept, self.versions, self.context, parts.share if parts else 1.0)
+        if followed is None and parts is not None and isinstance(kept, RowsAlone):
+            followed = parts.evaluated(kept, self.versions, self.context)
         followed = followed or follow(stratum, schemas, kept, self.versions, self.context)
         self.changed[key] = followed.kept
         work = RuleWork(", ".join(stratum.relations), "", followed.strategy, followed.changed, steps=self.context.work - before)
@@ -170,15 +172,14 @@ class _Refresher:
         self.works.append(work)
         return followed
 
-    def _parts(self, stratum: Stratum, schemas: dict[str, RelationSchema], kept: Kept | None) -> Followed | None:
-        """A stratum that keeps no counts, brought up to date in the parts that changed; None where it has no such parts."""
+    def _parts(self, stratum: Stratum, schemas: dict[str, RelationSchema], kept: Kept | None) -> TouchedParts | None:
+        """The parts of a stratum that keeps no counts which a change can touch; None where it has no such parts."""
         rules = [rule for rule in stratum.rules if isinstance(rule, NormalRule)]
         if any(schema.choice for schema in schemas.values()) or len(rules) < len(stratum.rules):
             return None
         if not self.context.fraction or not isinstance(kept, RowsAlone) or not self.changed_rules.isdisjoint(stratum.relations):
             return None
-        deltas = touched_parts(schemas, rules, self.versions, self.context)
-        return None if deltas is None else Followed(deltas, kept, "parts")
+        return touched_parts(schemas, rules, self.versions, self.context)
 
     def _relation(self, schema: RelationSchema, rules: tuple[NormalRule | FunctorRule, ...]) -> Delta:
         if schema.choice and not (self.context.keep and one_domain(schema)):

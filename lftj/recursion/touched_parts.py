@@ -2,12 +2,13 @@
 
 In reach(d, y) :- reach(d, x), leg(d, x, y). nothing that is derived for one d depends on another d. When all that changed is told by d too
 (legs of today), only today's part is evaluated, from nothing, and compared with what it was. No counts are kept for this.
+Where parts are large, as of few values, a small change is followed by rows first (`rederivation`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -17,8 +18,10 @@ from lftj.maintain.versions import MOST_PARTS, Parts, Versions
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref, RelationSchema
 from lftj.recursion.bootstrap import bootstrap, bootstrap_prepared
 from lftj.recursion.by_parts.decomposable import decompose
+from lftj.recursion.elastic import Followed, RowsAlone
 from lftj.recursion.rounds.few_rounds import close_few
 from lftj.recursion.rounds.prepared_rules import PreparedRules
+from lftj.recursion.update.effort import ROW_ALONE, STEP
 from lftj.storage.database import base_name
 from lftj.storage.delta import Columns, Delta
 from lftj.storage.loose_rows import LooseRows
@@ -44,26 +47,41 @@ class _Known(NamedTuple):
     ways: list[tuple[Kept, PreparedRules]]
 
 
+@dataclass(frozen=True)
+class TouchedParts:
+    """The parts of a stratum that a commit can touch: the column that tells them in each relation, their values, their share of rows."""
+
+    schemas: Mapping[str, RelationSchema]
+    kept: Kept
+    prepared: PreparedRules
+    values: np.ndarray
+    share: float
+
+    def evaluated(self, alone: RowsAlone, versions: Versions, context: Context) -> Followed:
+        """The stratum, `alone` before, from these parts; all of it takes at least what they took. Raises what evaluation raises."""
+        before = context.work
+        old = {name: _rows_of(versions[name], column, self.values) for name, column in self.kept.items()}
+        new = _evaluated(self.schemas, self.kept, self.prepared, self.values, versions, context)
+        for name, column in self.kept.items():
+            versions.note_parts(name, _whole(column, self.values, old[name][column], new[name][column]))
+        steps = context.work - before
+        work = STEP * steps + ROW_ALONE * sum(len(rows[0]) for rows in new.values())
+        alone = replace(alone, work=max(alone.work, work), steps=max(alone.steps, steps))
+        return Followed({name: Delta(*differences(new[name], old[name])) for name in self.schemas}, alone, "parts")
+
+
 def touched_parts(
     schemas: Mapping[str, RelationSchema], rules: list[NormalRule], versions: Versions, context: Context
-) -> dict[str, Delta] | None:
-    """The net changes of the relations of a stratum, from the parts that changed; None when it does not fall apart so, or too much changed.
-
-    Raises what evaluation raises.
-    """
+) -> TouchedParts | None:
+    """The parts of a stratum that what changed can touch; None when it does not fall apart so, or too much changed."""
     known = _known_for(schemas, rules, context)
     for kept, prepared in known.ways:
         values = _touched(schemas, kept, rules, versions)
         if values is None or len(values) > _MANY:
             continue
-        old = {name: _rows_of(versions[name], column, values) for name, column in kept.items()}
-        rows = sum(versions[name].count for name in schemas)
-        if sum(len(columns[0]) for columns in old.values()) > _MOST * rows:
-            return None
-        new = _evaluated(schemas, kept, prepared, values, versions, context)
-        for name, column in kept.items():
-            versions.note_parts(name, _whole(column, values, old[name][column], new[name][column]))
-        return {name: Delta(*differences(new[name], old[name])) for name in schemas}
+        rows = sum(_count_of(versions[name], column, values) for name, column in kept.items())
+        share = rows / max(1, sum(versions[name].count for name in schemas))
+        return None if share > _MOST else TouchedParts(schemas, kept, prepared, values, share)
     return None
 
 
@@ -144,12 +162,22 @@ def _place(atom: PositiveAtom | NegatedAtom, value: object) -> int:
 
 def _rows_of(relation: RelationVersion, column: int, values: np.ndarray) -> Columns:
     """The sorted rows with one of these values in a column. O(values · log n + rows found), once a key order begins with the column."""
-    width = relation.schema.arity
-    order = (column, *(other for other in range(width) if other != column))
+    order = _order_from(relation, column)
     tree = relation.tree(order)
     pieces = [tree.range((value,), after_prefix((value,))) for value in values.tolist()]
-    back = [order.index(place) for place in range(width)]
+    back = [order.index(place) for place in range(len(order))]
     return sort_rows([np.concatenate([piece[place] for piece in pieces]) for place in back])
+
+
+def _count_of(relation: RelationVersion, column: int, values: np.ndarray) -> int:
+    """How many rows `_rows_of` has. O(values · log n), once a key order begins with the column."""
+    tree = relation.tree(_order_from(relation, column))
+    return sum(tree.positions((value,), after_prefix((value,)))[2] for value in values.tolist())
+
+
+def _order_from(relation: RelationVersion, column: int) -> tuple[int, ...]:
+    """The key order with this column before the others."""
+    return (column, *(other for other in range(relation.schema.arity) if other != column))
 
 
 def _whole(column: int, values: np.ndarray, old: np.ndarray, new: np.ndarray) -> Parts:

@@ -22,18 +22,20 @@ from lftj.program.normal_form import NormalRule, RelationSchema, Stratum
 from lftj.recursion.elastic import Followed, Kept, RowsAlone, countable, rows_alone
 from lftj.recursion.rederivation.rederivation import Rederivation
 from lftj.recursion.update.effort import TOUCHED
-from lftj.recursion.update.forecast import changes_below
+from lftj.recursion.update.forecast import ALWAYS, changes_below
 from lftj.storage.relation import RelationVersion
 
 _ALWAYS = 20_000_000  # what a change may cost that takes no more than a bootstrap (see `effort`): a tenth of a second
+_SMALL = 1_000_000  # what evaluating parts may cost that nothing else is tried for: some five milliseconds
 _COUNTING = 2  # bootstraps that counting proofs takes beside finding the rows
 
 
 def follow_by_rows(
-    stratum: Stratum, schemas: Mapping[str, RelationSchema], kept: Kept | None, versions: Versions, context: Context
+    stratum: Stratum, schemas: Mapping[str, RelationSchema], kept: Kept | None, versions: Versions, context: Context, share: float = 1.0
 ) -> Followed | None:
     """Bring a stratum of the same rules as before up to date by its rows alone; None where that cannot be, or is not to be tried.
 
+    `share`: how much of the stratum would be evaluated instead; where that is not all, None too for what takes more than it is worth.
     Raises what evaluation raises; nothing given is changed.
     """
     if not isinstance(kept, RowsAlone) or not countable(stratum):
@@ -41,20 +43,24 @@ def follow_by_rows(
     if not context.keep or not 0 < context.fraction < math.inf or any(schema.choice for schema in schemas.values()):
         return None
     change = changes_below(stratum, versions)
-    if change.large(context):
+    instead = int(share * kept.work)
+    if change.large(context) or (share < 1 and instead <= _SMALL):
         return None
     rules = [rule for rule in stratum.rules if isinstance(rule, NormalRule)]
     rederivation = Rederivation(schemas, rules, versions, context)
-    if not rederivation.only_grows and (_counts_are_due(kept) or change.hopeless(kept.work, kept.steps, context)):
+    takes = not rederivation.only_grows
+    if (takes and _counts_are_due(kept)) or ((takes or share < 1) and change.hopeless(instead, kept.steps, context)):
         return None
-    context.allowance = allowed = max(_ALWAYS, int(context.fraction * kept.work))
+    context.allowance = allowed = max(min(ALWAYS, instead) if share < 1 else _ALWAYS, int(context.fraction * instead))
     try:
         found = rederivation.run()
         spent = allowed - (context.allowance or 0)
     except AllowanceSpentError:
         context.allowance = None
-        found_anew = rows_alone(schemas, rules, versions, context, kept, "fallback")
-        return found_anew if rederivation.only_grows else _regretted(found_anew, allowed)
+        if share < 1:
+            return None
+        anew = rows_alone(schemas, rules, versions, context, kept, "fallback")
+        return _regretted(anew, allowed) if takes else anew
     except (ValueRangeError, OverflowError):
         return None  # evaluation from nothing decides about failures
     finally:

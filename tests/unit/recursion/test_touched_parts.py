@@ -58,3 +58,50 @@ def test_rules_that_come_and_go_are_not_answered_by_parts():
         tx.insert("f", [(d, 7) for d in range(8)])
         tx.insert("e", [(0, 9, 10)])
     assert workspace.verify() == []
+
+
+# ── parts that are large ──────────────────────────────────────────────────────────────────────────────────────────────
+GUARDED = "r(d, x, y) :- f(d, 0), e(d, x, y).\nr(d, x, z) :- r(d, x, y), e(d, y, z)."
+
+
+def in_four_large_parts(edges: list[tuple[int, int]]) -> lftj.Workspace:
+    workspace = lftj.connect()
+    workspace.add_rules(DECLARED + GUARDED)
+    with workspace.transaction() as tx:
+        tx.insert("e", [(d, x, y) for d in range(4) for x, y in edges])
+        tx.insert("f", [(d, 0) for d in range(4)])
+    return workspace
+
+
+def followed(workspace: lftj.Workspace, name: str, row: tuple[int, ...]) -> list[tuple[str, int]]:
+    """How the stratum follows the deletion of a row and its return, and in how many steps; and that it does."""
+    found: list[tuple[str, int]] = []
+    for change in "delete", "insert":
+        with workspace.transaction() as tx:
+            getattr(tx, change)(name, [row])
+        profile = workspace.profile(last=1)
+        found.append((profile["strategy"][0], int(profile["steps"].sum())))
+        assert workspace.verify() == []
+    return found
+
+
+def test_a_small_change_of_a_large_part_is_followed_by_rows():
+    blocks = in_four_large_parts([(i, i + 1) for block in range(400) for i in range(20 * block, 20 * block + 19)])
+    whole = int(blocks.profile(last=1)["steps"].sum())
+    (went, took), (came, needed) = followed(blocks, "e", (2, 18, 19))
+    assert (went, came) == ("update", "update")
+    assert took + needed < whole / 20
+
+
+def test_a_part_that_comes_or_goes_is_evaluated_however_large(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("lftj.recursion.rederivation.by_rows._SMALL", 10_000)
+    monkeypatch.setattr("lftj.recursion.update.forecast.ALWAYS", 1000)
+    blocks = in_four_large_parts([(i, i + 1) for block in range(100) for i in range(20 * block, 20 * block + 19)])
+    assert [strategy for strategy, _ in followed(blocks, "f", (2, 0))] == ["parts", "parts"]
+
+
+def test_a_large_part_is_evaluated_where_following_takes_too_much(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("lftj.recursion.rederivation.by_rows._SMALL", 10_000)
+    monkeypatch.setattr("lftj.recursion.rederivation.by_rows.ALWAYS", 10_000)
+    dense = in_four_large_parts([(x, (x * 7 + y) % 100) for x in range(100) for y in range(1, 9)])
+    assert followed(dense, "e", (2, 0, 1))[0][0] == "parts"
