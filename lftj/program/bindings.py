@@ -104,7 +104,8 @@ def definitions(equation: Filter) -> list[tuple[int, Expression]]:
 def slice_for(wanted: Variables, literals: Sequence[CheckedLiteral], heads: Collection[str]) -> list[CheckedLiteral]:
     """Few of the atoms and equations in `literals` that bind the `wanted` variables. `heads` are relations to avoid.
 
-    Atoms that have nothing in common would give all pairs of their rows. Where other literals link them, those are taken too.
+    Atoms that have nothing in common would give all pairs of their rows. Where other literals link them, those are taken too, but for
+    equations with what `literals` do not bind, as the result of an aggregate that is yet to come.
     """
     chosen = _binding(wanted, {}, literals, heads)
     while link := _link(chosen, literals, heads):
@@ -143,7 +144,8 @@ def _link(chosen: Collection[CheckedLiteral], literals: Sequence[CheckedLiteral]
         apart = [group for group in groups if not group & variables]
         groups = [*apart, variables.union(*(group for group in groups if group & variables))]
     avoided = () if any(isinstance(each, CheckedAtom) and each.relation in heads for each in chosen) else heads
-    others = [each for each in literals if each not in chosen and _may_link(each, avoided)]
+    bound = bound_by(literals)
+    others = [each for each in literals if each not in chosen and _may_link(each, avoided) and of_literal(each) <= bound]
     found = (_chain(group, NONE.union(*groups) - group, others) for group in groups[:-1])
     return next(filter(None, found), [])
 

@@ -53,3 +53,19 @@ def test_a_cycle_that_cannot_be_avoided_is_told_as_before():
     with pytest.raises(lftj.LftjError, match="let one of these, inside or outside, bind each variable") as caught:
         workspace.add_rules(".decl q(x: number) .decl t(x: number) q(x) :- t(x). q(y) :- q(x), t(y), !( t(z), z > x, z < y ).")
     assert "E150" in str(caught.value)
+
+
+def test_what_an_aggregate_gives_does_not_link_what_it_is_asked_of():
+    # x and j have nothing in common but equations with m, which the inner body, asked of both, is yet to give.
+    workspace = lftj.connect()
+    workspace.add_rules("""
+        .decl edge(x: number) .decl event(j: number) .decl tri(i: number, k: number)
+        .decl p(x: number, j: number)
+        p(x, j) :- edge(x), event(j), m = count : { tri(i, i), j != x }, w = m + j, w = -x.
+    """)
+    edges, events, loops = range(-5, 6), range(-3, 4), 2
+    workspace.load("edge", [(x,) for x in edges])
+    workspace.load("event", [(j,) for j in events])
+    workspace.load("tri", [(1, 1), (2, 2), (2, 3)])
+    assert set(workspace["p"].fetchall()) == {(x, j) for x in edges for j in events if (loops if j != x else 0) + j == -x}
+    assert workspace.verify() == []
