@@ -10,6 +10,7 @@ from lftj.explain.parts import part_lines
 from lftj.explain.upkeep import upkeep_lines
 from lftj.handles import RuleHandle
 from lftj.join.evaluate import plan_rule
+from lftj.join.matching_rows import MatchingRows
 from lftj.join.plan import RulePlan
 from lftj.join.row_scan import RowScan
 from lftj.join.statistics import Statistics
@@ -83,6 +84,9 @@ class PlanReport:
             yield f"    below level {plan.emit_level} it {what}"
         if (scan := RowScan.of(plan.rule, _needed(plan.rule))) and scan.pays(self._state.database[scan.relation], lasting=True):
             yield f"    from nothing it looks at all rows of {scan.relation} as they lie, and makes no key order"
+        if matching := MatchingRows.of(plan.rule, self._state.database, plan.choice.cost, self._engine.context(self._state.aggregates)):
+            about = f"about {100 * matching.share:.1f} %"
+            yield f"    from nothing only rows of {matching.name} that match {matching.restricted_by} are read, {about}"
         yield from part_lines(self._engine, self._state, plan, self.key_order)
         yield from upkeep_lines(plan.rule, self._state)
 

@@ -9,6 +9,7 @@ import numpy as np
 from lftj.join.assemble import Assembly
 from lftj.join.context import Context
 from lftj.join.kernels import layout_kernels as at
+from lftj.join.matching_rows import MatchingRows
 from lftj.join.parallel import Compact, parts_of, patience_with
 from lftj.join.plan import RulePlan, make_plan
 from lftj.join.row_scan import scanned_rows
@@ -54,6 +55,18 @@ def plan_rule(
         context.plans.clear()
     context.plans[key] = (sizes, plan)
     return plan
+
+
+def plan_once(
+    rule: NormalRule, relations: Relations, context: Context, *, needed: tuple[int, ...], count: bool
+) -> tuple[RulePlan, Relations]:
+    """The plan of an evaluation from nothing, and what it reads: of a wide relation the rows that may match, where these are few."""
+    plan = plan_rule(rule, relations, context, needed=needed, count=count)
+    matching = MatchingRows.of(rule, relations, plan.choice.cost, context)
+    if matching is None:
+        return plan, relations
+    reduced = {**{name: relations[name] for name in rule.reads}, matching.name: matching.rows()}
+    return plan_rule(rule, reduced, context, needed=needed, count=count), reduced
 
 
 def _alike(now: int, planned: int) -> bool:
@@ -128,4 +141,4 @@ def evaluate(
         needed = rule.group
     if (found := scanned_rows(rule, needed, relations, context)) is not None:
         return found
-    return run_plan(plan_rule(rule, relations, context, needed=needed, count=count), relations, context)
+    return run_plan(*plan_once(rule, relations, context, needed=needed, count=count), context)

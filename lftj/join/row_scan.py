@@ -6,7 +6,7 @@ where rows are wide it is most of the memory that a view takes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +17,8 @@ from lftj.storage.delta import Columns
 from lftj.storage.relation import RelationVersion
 from lftj.types import encode_scalar
 
-_AT_ONCE = 4_000_000  # rows of a relation up to which all of them are read at once
+AT_ONCE = 4_000_000
+"""Rows of a relation up to which all of them are read at once."""
 
 _COMPARE: Mapping[str, Callable[..., np.ndarray]] = {
     "=": np.equal,
@@ -66,6 +67,11 @@ class RowScan:
         return RowScan(atom.relation, tuple([column[variable] for variable in needed]), tuple(tests))
 
     @property
+    def tested(self) -> list[int]:
+        """The columns that tests look at, which may repeat."""
+        return [side for _, *sides in self.tests for side in sides if isinstance(side, int)]
+
+    @property
     def copies(self) -> bool:
         """Whether all rows pass."""
         return not self.tests
@@ -76,7 +82,7 @@ class RowScan:
         A key order that begins with what a constant bounds is there to be searched; for questions with an equation one is worth making.
         """
         bounding = {left: operator for operator, left, right in self.tests if isinstance(right, Value) and operator != "!="}
-        if not (self.asked or self.tests) or not 0 < relation.count <= _AT_ONCE:
+        if not (self.asked or self.tests) or not 0 < relation.count <= AT_ONCE:
             return False
         if not lasting and "=" in bounding.values():
             return False
@@ -88,18 +94,23 @@ class RowScan:
         O(n) for each column that is read.
         """
         context.spend(relation.count)
-        read = tuple(dict.fromkeys([*self.asked, *(side for _, *sides in self.tests for side in sides if isinstance(side, int))]))
+        read = tuple(dict.fromkeys([*self.asked, *self.tested]))
         context.check_memory(8 * relation.count * (1 + len(read)))
         columns = dict(zip(read, relation.columns(read), strict=True))
         if self.copies:
             return [columns[place] for place in self.asked], np.ones(relation.count, np.int64)
         passing = np.ones(relation.count, np.bool_)
-        for operator, left, right in self.tests:
-            other = columns[right] if isinstance(right, int) else encode_scalar(right.type, right.value, context.dictionary)
-            passing &= _COMPARE[operator](columns[left], other)
+        for passes in self.compared(columns, context):
+            passing &= passes
         count = int(np.count_nonzero(passing))
         counts = np.ones(count, np.int64) if self.asked else np.array([count][: bool(count)], np.int64)
         return [columns[place][passing] for place in self.asked], counts
+
+    def compared(self, columns: Mapping[int, np.ndarray], context: Context) -> Iterator[np.ndarray]:
+        """For each test which rows pass it, of these columns of them."""
+        for operator, left, right in self.tests:
+            other = columns[right] if isinstance(right, int) else encode_scalar(right.type, right.value, context.dictionary)
+            yield _COMPARE[operator](columns[left], other)
 
 
 def scanned_rows(

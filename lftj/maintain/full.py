@@ -9,7 +9,7 @@ import numpy as np
 from lftj.heads.aggregate import AggregateCall, aggregate
 from lftj.heads.support import support_counts
 from lftj.join.context import Context
-from lftj.join.evaluate import Columns, Relations, chunks, evaluate, plan_rule
+from lftj.join.evaluate import Columns, Relations, chunks, evaluate, plan_once
 from lftj.join.row_scan import scanned_rows
 from lftj.maintain.functor_rows import functor_rows
 from lftj.program.normal_form import AggregateTerm, FunctorRule, NormalRule, RelationSchema
@@ -43,7 +43,7 @@ def projected(rule: NormalRule, relations: Relations, context: Context) -> tuple
     needed, picks = head_picks(rule)
     # with every variable in the head there is nothing to count: each assignment is its own row [LFTJ-IVM 2.1]
     count = len(needed) < len(rule.variables)
-    plan = plan_rule(rule, relations, context, needed=needed, count=count)
+    plan, relations = plan_once(rule, relations, context, needed=needed, count=count)
     rows: Columns = no_rows(len(picks))
     counts = np.empty(0, np.int64)
     waiting: list[np.ndarray] = []

@@ -1,0 +1,132 @@
+"""Rows that lack a partner are left out of a first evaluation: nothing else changes, and wide relations get no key order for it."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from typing import Any
+
+import pytest
+
+import lftj
+from lftj.dictionary import Dictionary
+from lftj.errors import ValueRangeError
+from lftj.join import matching_rows
+from lftj.join.context import Context
+from lftj.join.evaluate import Relations, plan_once, plan_rule, run_plan
+from lftj.join.plan import RulePlan
+from lftj.storage.loose_rows import LooseRows
+from scantree import Arena
+from tests.unit.join.random_rules import database, random_rows, random_rule
+from tests.unit.join.test_row_scan import tallied
+
+FACTS = 40_000
+
+
+@pytest.fixture
+def always(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every relation is reduced, whatever its width and size."""
+    for name, value in {"NARROW": 0, "_LEAST": 1, "_SMALLER": 1, "_PASSING": 1.0, "_WORTH_IT": 1.0}.items():
+        monkeypatch.setattr(matching_rows, name, value)
+
+
+def outcome(plan: RulePlan, data: Relations, context: Context) -> Counter[tuple[int, ...]] | str:
+    try:
+        return tallied(*run_plan(plan, data, context))
+    except ValueRangeError as failure:
+        return failure.code
+
+
+def test_what_is_left_gives_the_same_rows_and_the_same_failures(always: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    of = matching_rows.MatchingRows.of
+    monkeypatch.setattr(matching_rows.MatchingRows, "of", lambda rule, relations, cost, context: of(rule, relations, float("inf"), context))
+    fewer = failed = 0
+    for seed in range(6000):
+        by = random.Random(seed)
+        rule, arena = random_rule(by), Arena()
+        data = database(random_rows(by), arena)
+        needed = tuple(by.sample(range(len(rule.variables)), by.randrange(len(rule.variables) + 1)))
+        count, context = by.random() < 0.7, Context(arena, Dictionary())
+        plan, reduced = plan_once(rule, data, context, needed=needed, count=count)
+        if reduced is data:
+            continue
+        (name,) = (name for name in rule.reads if isinstance(reduced[name], LooseRows))
+        expected = outcome(plan_rule(rule, data, context, needed=needed, count=count), data, context)
+        assert outcome(plan, reduced, context) == expected, rule
+        fewer += bool(expected) and reduced[name].count < data[name].count
+        failed += isinstance(expected, str)
+    assert fewer > 100
+    assert failed > 10
+
+
+STAR = """
+    .decl sale(n: number, shop: number, thing: number, day: number, price: number)
+    .decl shop(shop: number, town: symbol)
+    .decl thing(thing: number, kind: number)
+    .decl kind(kind: number, name: symbol)
+    .decl day(day: number, year: number)
+"""
+
+
+def star() -> Any:
+    workspace = lftj.connect(executor=lftj.ThreadExecutor(1))
+    workspace.add_rules(STAR)
+    workspace.load("sale", [(n, n % 100, n * 7 % 1000, n % 365, n % 97) for n in range(FACTS)])
+    workspace.load("shop", [(n, "ABCDE"[n % 5]) for n in range(100)])
+    workspace.load("thing", [(n, n % 20) for n in range(1000)])
+    workspace.load("kind", [(n, f"k{n % 10}") for n in range(20)])
+    workspace.load("day", [(n, n // 100) for n in range(365)])
+    return workspace
+
+
+RULES = """
+    .decl total(year: number, sum: number, n: number)
+    total(y, sum(p), count()) :- sale(_, s, t, d, p), shop(s, "B"), thing(t, 2), day(d, y), p > 10.
+    .decl sold(t: number, y: number)
+    sold(t, y) :- sale(_, s, t, d, _), shop(s, "B"), thing(t, 2), day(d, y).
+"""
+
+
+def sold(kind: int) -> list[tuple[int, int, int]]:
+    """Thing, year and price of what shops in B sold of a kind."""
+    found = [(n * 7 % 1000, n % 365 // 100, n % 97) for n in range(FACTS) if "ABCDE"[n % 5] == "B"]
+    return [row for row in found if row[0] % 20 == kind]
+
+
+def test_a_star_is_read_once_and_no_key_order_of_its_facts_is_made() -> None:
+    workspace = star()
+    added = workspace.add_rules(RULES)
+    work = workspace.profile(last=1).set_index("relation")["steps"]
+    dear = [(year, price) for _, year, price in sold(2) if price > 10]
+    total = [(year, sum(price for y, price in dear if y == year), sum(y == year for y, _ in dear)) for year in range(4)]
+    assert workspace["total"].fetchall() == total
+    assert set(workspace["sold"].fetchall()) == {(thing, year) for thing, year, _ in sold(2)}
+    assert work.max() < 2 * FACTS
+    assert workspace.memory().df().query("relation == 'sale'").shape[0] == 1
+    assert "from nothing only rows of sale that match thing, shop are read, about 4.7 %" in str(workspace.plan(added[1]))
+    assert workspace.verify() == []
+    workspace.load("sale", [(FACTS, 1, 2, 0, 50)])
+    assert workspace["total"].fetchall()[0] == (0, total[0][1] + 50, total[0][2] + 1)
+    assert workspace.profile(last=1)["steps"].sum() < 100
+
+
+def test_small_relations_are_restricted_by_smaller_ones_first() -> None:
+    rows = star().query('sale(n, s, t, d, p), shop(s, "B"), thing(t, k), kind(k, "k2"), day(d, y)').df()
+    assert sorted(zip(rows["t"], rows["y"], rows["p"], strict=True)) == sorted(sold(2) + sold(12))
+
+
+def test_rows_that_mostly_match_are_joined_as_they_are() -> None:
+    workspace = star()
+    (rule,) = workspace.add_rules(".decl by(y: number, n: number)\nby(y, count()) :- sale(_, _, _, d, _), day(d, y).")
+    assert "only rows of sale" not in str(workspace.plan(rule))
+    assert [row[1] for row in workspace["by"].fetchall()] == [sum(n % 365 // 100 == year for n in range(FACTS)) for year in range(4)]
+
+
+def test_values_far_apart_are_no_reason_for_a_table() -> None:
+    workspace = star()
+    workspace.add_rules(".decl big(day: number)\n.decl some(n: number)\nsome(n) :- sale(n, _, _, d, _), big(d).")
+    workspace.load("big", [(3,), (1 << 40,)])
+    workspace.remove_rule(workspace.rules)
+    (rule,) = workspace.add_rules("some(n) :- sale(n, _, _, d, _), big(d).")
+    assert "only rows of sale" not in str(workspace.plan(rule))
+    assert len(workspace["some"]) == len([n for n in range(FACTS) if n % 365 == 3])
