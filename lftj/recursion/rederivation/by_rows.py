@@ -27,6 +27,8 @@ from lftj.storage.relation import RelationVersion
 
 _ALWAYS = 20_000_000  # what a change may cost that takes no more than a bootstrap (see `effort`): a tenth of a second
 _SMALL = 1_000_000  # what evaluating parts may cost that nothing else is tried for: some five milliseconds
+_LEAST = 2_000_000  # what a deletion may cost even where a bootstrap takes less: ten milliseconds
+_WORTH = 3  # bootstraps that a deletion may cost by this count, which takes it for dearer than it mostly is
 _COUNTING = 2  # bootstraps that counting proofs takes beside finding the rows
 
 
@@ -51,7 +53,7 @@ def follow_by_rows(
     takes = not rederivation.only_grows
     if (takes and _counts_are_due(kept)) or ((takes or share < 1) and change.hopeless(instead, kept.steps, context)):
         return None
-    context.allowance = allowed = max(min(ALWAYS, instead) if share < 1 else _ALWAYS, int(context.fraction * instead))
+    context.allowance = allowed = max(_least(kept, instead, takes, share), int(context.fraction * instead))
     try:
         found = rederivation.run()
         spent = allowed - (context.allowance or 0)
@@ -69,6 +71,13 @@ def follow_by_rows(
     deltas = {name: version.difference(versions[name]) for name, version in found.items()}
     after = replace(kept, regret=kept.regret + wasted)
     return Followed(deltas, after, "update", change.rows, versions={name: _settled(version) for name, version in found.items()})
+
+
+def _least(kept: RowsAlone, instead: int, takes: bool, share: float) -> int:
+    """What following may cost in any case. What is taken away may be all that there is, which may be found anew at once."""
+    if share < 1:
+        return min(ALWAYS, instead)
+    return min(_ALWAYS, max(_LEAST, _WORTH * kept.work)) if takes and kept.work else _ALWAYS
 
 
 def _counts_are_due(kept: RowsAlone) -> bool:

@@ -194,3 +194,15 @@ def test_elastic_0_never_follows_and_infinity_always_counts(elastic: float):
     change(closure, {}, {"e": [(18, 19)]})
     assert strategies(closure) == ["update" if elastic else "bootstrap"]
     assert len(states(closure)) == (elastic > 0)
+
+
+def test_a_deletion_that_takes_nearly_all_costs_little_more_than_to_find_it_anew():
+    ring = lftj.connect()
+    ring.add_rules(".decl e(x: number, y: number)")
+    ring.load("e", [(x, (x + step) % 20_000) for x in range(20_000) for step in (1, 7, 1000)])
+    ring.add_rules(".decl r(x: number)\nr(0). r(y) :- r(x), e(x, y).")
+    anew = steps(ring)
+    change(ring, {}, {"e": [(0, 1)]})
+    assert strategies(ring) == ["fallback"]
+    assert steps(ring) < 1.5 * anew
+    assert ring.verify() == []
