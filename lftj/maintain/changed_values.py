@@ -12,6 +12,8 @@ from lftj.program.normal_form import FunctorRule, NegatedAtom, NormalRule, Posit
 from lftj.storage.delta import Delta
 from lftj.types.codes import Interning, lookup_scalar
 
+_FEW = 10_000  # changed rows of a relation; among more, looking for values takes longer than asking views in vain
+
 
 class ChangedValues:
     """The values in the columns of changes that rules have constants for; each column is gone through once. `deltas` may grow."""
@@ -22,12 +24,14 @@ class ChangedValues:
         self._values: dict[tuple[str, int], frozenset[int]] = {}
 
     def concern(self, rule: NormalRule | FunctorRule) -> bool:
-        """Whether an atom of a rule, negated or not, may match a row that came or went. O(atoms)."""
+        """Whether an atom of a rule, negated or not, may match a row that came or went; of many rows some do. O(atoms)."""
         if isinstance(rule, FunctorRule):
             return rule.domain in self._deltas
         return any(self._match(atom) for atom in (*rule.atoms, *rule.negated) if atom.relation in self._deltas)
 
     def _match(self, atom: PositiveAtom | NegatedAtom) -> bool:
+        if len(self._deltas[atom.relation]) > _FEW:
+            return True
         for column, argument in enumerate(atom.args):
             if isinstance(argument, Value):
                 code = lookup_scalar(argument.type, argument.value, self._dictionary)

@@ -65,3 +65,11 @@ def test_views_stay_true_over_random_changes():
         with workspace.transaction() as tx:
             (tx.insert if by.random() < 0.5 else tx.delete)("event", rows)
     assert workspace.verify() == []
+
+
+def test_among_many_changed_rows_no_values_are_looked_for():
+    workspace = views_by_kind()
+    workspace.load("event", [("kind8", -i, 0) for i in range(1, 10_002)])
+    assert looked_at(workspace) >= {"v1", "v8", "here", "without", "all"}
+    assert len(workspace["v8"]) == 50 + 10_001
+    assert workspace.verify() == []
