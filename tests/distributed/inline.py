@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from lftj.distributed.placing.placement import Placing
 from lftj.distributed.stored.checkpoints import at_once
 from lftj.distributed.work import worker
 
@@ -59,3 +63,11 @@ class InlineExecutor:
     def parquet(self, path: str) -> Any:
         """Not here."""
         raise NotImplementedError
+
+
+@contextmanager
+def in_rounds() -> Iterator[None]:
+    """All recursion that can be done in rounds is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Placing, "_kept", lambda self, stratum: None)
+        yield

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
-from contextlib import contextmanager
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -14,13 +12,12 @@ import pytest
 import lftj
 from lftj.distributed import stage_rounds
 from lftj.distributed.placing.cuts import part_of
-from lftj.distributed.placing.placement import Placing
 from lftj.distributed.placing.steps import Move
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
 from lftj.types import INT
 from scantree import Tree
-from tests.distributed.inline import InlineExecutor
+from tests.distributed.inline import InlineExecutor, in_rounds
 from tests.oracle.pair import Pair
 from tests.strategies.histories import AddRule, Change, Transact
 from tests.strategies.schemas import Spec
@@ -94,14 +91,6 @@ def some(spec: Spec, draw: random.Random) -> list[tuple[Any, ...]]:
     """A few rows of a relation."""
     kinds: dict[str, Any] = {"int": lambda: draw.randrange(9), "str": lambda: draw.choice("abcdeü")}
     return sorted({tuple(kinds[kind]() for kind in spec.types) for _ in range(draw.randint(1, 3))})
-
-
-@contextmanager
-def in_rounds() -> Iterator[None]:
-    """All recursion that can be done in rounds is."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Placing, "_kept", lambda self, stratum: None)
-        yield
 
 
 def history(executor: InlineExecutor, name: str, elastic: float, seed: int, steps: int = 9) -> Pair:

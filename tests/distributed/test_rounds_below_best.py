@@ -18,8 +18,7 @@ from lftj.distributed.placing.steps import Move
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
 from lftj.types import INT
-from tests.distributed.inline import InlineExecutor
-from tests.distributed.test_rounds_after_deletions import in_rounds
+from tests.distributed.inline import InlineExecutor, in_rounds
 from tests.oracle.pair import Pair
 from tests.strategies.histories import AddRule, Change, Transact
 from tests.strategies.schemas import Spec
