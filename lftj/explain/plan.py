@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lftj.errors import UnknownNameError
 from lftj.explain.parts import part_lines
-from lftj.explain.upkeep import upkeep_lines
+from lftj.explain.upkeep import state_of, upkeep_lines
 from lftj.handles import RuleHandle
 from lftj.join.evaluate import plan_rule
 from lftj.join.matching_rows import MatchingRows
@@ -84,11 +84,18 @@ class PlanReport:
             yield f"    below level {plan.emit_level} it {what}"
         if (scan := RowScan.of(plan.rule, _needed(plan.rule))) and scan.pays(self._state.database[scan.relation], lasting=True):
             yield f"    from nothing it looks at all rows of {scan.relation} as they lie, and makes no key order"
-        if matching := MatchingRows.of(plan.rule, self._state.database, plan.choice.cost, self._engine.context(self._state.aggregates)):
+        if matching := self._matching(plan):
             about = f"about {100 * matching.share:.1f} %"
             yield f"    from nothing only rows of {matching.name} that match {matching.restricted_by} are read, {about}"
         yield from part_lines(self._engine, self._state, plan, self.key_order)
         yield from upkeep_lines(plan.rule, self._state)
+
+    def _matching(self, plan: RulePlan) -> MatchingRows | None:
+        """The rows that the rule is evaluated over; None for all, as where it is traced or recursive."""
+        found = state_of(plan.rule, self._state)
+        if found is None or found.trace is not None:
+            return None
+        return MatchingRows.of(plan.rule, self._state.database, plan.choice.cost, self._engine.context(self._state.aggregates))
 
     def key_order(self, relation: str, order: tuple[int, ...]) -> str:
         """A relation with its columns in a key order, as `edge(y, x)`."""

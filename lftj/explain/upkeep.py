@@ -21,8 +21,7 @@ MemoryRow = tuple[str, int, int]
 
 def upkeep_lines(rule: NormalRule | FunctorRule, state: State) -> Iterator[str]:
     """The lines about one rule in `ws.plan()`."""
-    kept = state.heads.get(rule.relation)
-    found = next((each for each in kept.rules if each.rule is rule), None) if isinstance(kept, RelationState) else None
+    found = state_of(rule, state)
     if found is None:
         stratum = state.program.order.stratum_of(rule.relation)
         if stratum is not None and stratum.recursive:
@@ -41,6 +40,12 @@ def upkeep_lines(rule: NormalRule | FunctorRule, state: State) -> Iterator[str]:
     yield f"    kept up to date by its trace, {ends}:"
     for position in body.shape.positions:
         yield f"      {_upkeep(position, found.trace)}"
+
+
+def state_of(rule: NormalRule | FunctorRule, state: State) -> RuleState | None:
+    """What is kept of a rule; None where it is kept of its recursive stratum, or of nothing."""
+    kept = state.heads.get(rule.relation)
+    return kept.state_of(rule) if isinstance(kept, RelationState) else None
 
 
 def _shared_lines(rule: RuleState, head: SharedHead) -> Iterator[str]:

@@ -122,6 +122,14 @@ def test_rows_that_mostly_match_are_joined_as_they_are() -> None:
     assert [row[1] for row in workspace["by"].fetchall()] == [sum(n % 365 // 100 == year for n in range(FACTS)) for year in range(4)]
 
 
+def test_a_plan_of_what_is_traced_tells_of_no_rows_left_out() -> None:
+    workspace = star()
+    body = 'sale(_, s, t, d, _), shop(s, "B"), thing(t, k), kind(k, "k2"), day(d, y)'
+    (rule,) = workspace.add_rules(f".decl sold(t: number, y: number)\nsold(t, y) :- {body}.")
+    assert "by its trace" in str(workspace.plan(rule))
+    assert "only rows of sale" not in str(workspace.plan(rule))
+
+
 def test_values_far_apart_are_no_reason_for_a_table() -> None:
     workspace = star()
     workspace.add_rules(".decl big(day: number)\n.decl some(n: number)\nsome(n) :- sale(n, _, _, d, _), big(d).")
