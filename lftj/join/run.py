@@ -110,19 +110,21 @@ class Run:
 
 def borrow_cache(context: Context) -> Buffer:
     """A bitmap without a bit set. One whose run was broken off is not to be returned."""
-    return _borrowed(context.caches, CACHE_WORDS + CACHE_LIST)
+    return _borrowed(context.caches, CACHE_WORDS + CACHE_LIST, CACHE_WORDS)
 
 
 def borrow_output(context: Context) -> Buffer:
     """OUTPUT_WORDS words for the rows of a run. A thread that touches memory for the first time pays for it, and is alone meanwhile."""
-    return _borrowed(context.outputs, OUTPUT_WORDS)
+    return _borrowed(context.outputs, OUTPUT_WORDS, 0)
 
 
-def _borrowed(spare: list[Buffer], size: int) -> Buffer:
+def _borrowed(spare: list[Buffer], size: int, zeros: int) -> Buffer:
+    """Words of which the first so many are 0 when they are new. Asked for zeros alone, NumPy may write them all."""
     try:
         return spare.pop()
     except IndexError:
-        words = np.zeros(size, np.int64)
+        words = np.empty(size, np.int64)
+        words[:zeros] = 0
         return Buffer(words, address(words))
 
 
