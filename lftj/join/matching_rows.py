@@ -16,6 +16,7 @@ import numpy as np
 
 from lftj.join.context import Context
 from lftj.join.order_costs import NARROW
+from lftj.join.present_values import WIDEST, present_values
 from lftj.join.row_scan import AT_ONCE, RowScan
 from lftj.join.variable_orders import variables_of
 from lftj.program.normal_form import NormalRule, PositiveAtom, Ref
@@ -24,7 +25,6 @@ from lftj.storage.relation import RelationVersion
 
 _LEAST = 1 << 15  # rows below which a search takes no time
 _SMALLER = 2  # times that a relation has to have fewer rows than the one that it restricts
-_WIDEST = 24  # bits of the range of values that are looked up in a table of bytes
 _SAMPLE = 1024  # rows that tell what tests are worth
 _PASSING = 0.75  # share of the rows that pass from which on a test is not worth its time
 _WORTH_IT = 0.5  # the same for all tests together, which is to leave much less to sort
@@ -160,10 +160,9 @@ def _own_tests(rule: NormalRule, atom: PositiveAtom) -> RowScan:
 def _among(values: np.ndarray, column: int) -> Passes | None:
     """Whether a column's value is one of these; None where they lie too far apart for a table."""
     low, high = (int(values.min()), int(values.max())) if values.size else (0, 0)
-    if high - low >= 1 << _WIDEST:
+    if high - low >= 1 << WIDEST:
         return None
-    present = np.zeros(high - low + 1, np.bool_)
-    present[values - low] = True
+    present = present_values(values, low, high - low + 1).view(np.bool_)
 
     def passes(columns: Mapping[int, np.ndarray]) -> np.ndarray:
         sought = columns[column]

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-import numpy as np
-
+from lftj.join.present_values import WIDEST, present_values
 from lftj.program.normal_form import Ref, RelationSchema
 from lftj.recursion.rounds.packed_rows import Packed, PackedRows, ValueTest
 from lftj.recursion.rounds.variants import Variant, delta_name, older_name
@@ -22,7 +21,6 @@ from scantree import Arena
 _ROWS_A_STEP = 8  # rows that are looked through in the time of a kernel step
 _WORTH_IT = 4  # kernel steps that led to nothing, of so many rows one each, from which on the rows are looked through
 _PASSING = 0.5  # share of the rows that match from which on looking for them is not worth its time
-_WIDEST = 24  # bits of a column whose values are looked up in a table of bytes
 
 Rows = Callable[[str, bool], Packed | None]
 """The rows of a relation of the stratum as a variant reads them, all or only older ones; None where they are not kept packed. O(rows)."""
@@ -59,7 +57,7 @@ class Reductions:
             if not self._worthwhile(variant, self._size(reduction.relation)):
                 continue
             rows = self._rows(reduction.relation, reduction.older)
-            if rows is None or rows.widths[reduction.column] > _WIDEST:
+            if rows is None or rows.widths[reduction.column] > WIDEST:
                 continue
             found[reduction.name] = left = self._left(reduction, rows, delta)
             variant.wasted += rows.words.size // _ROWS_A_STEP
@@ -87,8 +85,7 @@ class Reductions:
 
     def _left(self, reduction: Reduction, rows: Packed, delta: PackedRows) -> PackedRows:
         """The rows that match. O(rows + delta)."""
-        present = np.zeros(1 << rows.widths[reduction.column], np.uint8)
-        values = delta.columns()[reduction.by] - rows.lows[reduction.column]
-        present[values[(values >= 0) & (values < present.size)]] = 1
+        low, width = int(rows.lows[reduction.column]), rows.widths[reduction.column]
+        present = present_values(delta.columns()[reduction.by], low, 1 << width)
         whole = PackedRows(self._schemas[reduction.relation], self._arena, rows)
         return whole.passing((ValueTest(reduction.column, present),))

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lftj.join.present_values import WIDEST, present_values
 from lftj.program.normal_form import Ref
 from lftj.recursion.rounds.packed_rows import PackedRows, ValueTest
 from lftj.recursion.rounds.variants import Variant, delta_name
@@ -19,7 +20,6 @@ from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import RelationVersion
 
 _FEW = 256  # rows that are joined faster than tested
-_WIDEST = 24  # bits of a column whose values are looked up in a table of bytes
 _ROWS_FOR_ONE = 4  # rows of a relation whose values are noted in the time that joining one row of the delta takes
 _PASSING = 0.75  # share of the rows that pass from which on testing them is not worth its time
 
@@ -50,7 +50,7 @@ class SemiJoins:
         if wishes is None:
             wishes = self._known[id(variant)] = self._wishes(variant)
         affordable = (wish for wish in wishes if self._lower[wish.relation].count <= _ROWS_FOR_ONE * variant.seen)
-        tests = (self._test(wish, delta) for wish in affordable if delta.packed.widths[wish.column] <= _WIDEST)
+        tests = (self._test(wish, delta) for wish in affordable if delta.packed.widths[wish.column] <= WIDEST)
         variant.tests = tuple(tests)
         variant.unreduced = not wishes
 
@@ -73,10 +73,8 @@ class SemiJoins:
         low, width = int(delta.packed.lows[wish.column]), delta.packed.widths[wish.column]
         known = (wish.relation, wish.among, low, width)
         if known not in self._present:
-            values = self._lower[wish.relation].columns()[wish.among]
-            inside = values[(values >= low) & (values - low < 1 << width)]
-            self._present[known] = np.zeros(1 << width, np.uint8)
-            self._present[known][inside - low] = 1
+            (values,) = self._lower[wish.relation].columns((wish.among,))
+            self._present[known] = present_values(values, low, 1 << width)
         return ValueTest(wish.column, self._present[known])
 
 
