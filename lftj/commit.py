@@ -76,7 +76,8 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
     refreshed = Refreshed(draft.finished(), {}, heads)
     if draft.deltas or changed:
         stratified = proposal.program.stratified
-        refreshed = refresh(stratified, before.database, refreshed.database, draft.deltas, heads, context, changed_rules=changed)
+        was = before.program.stratified.order
+        refreshed = refresh(stratified, before.database, refreshed.database, draft.deltas, heads, context, changed_rules=changed, was=was)
     database = refreshed.database
     context.spend(0)  # limits hold for a commit without views too
     changes = {name: delta for name, delta in (draft.deltas | refreshed.deltas).items() if len(delta) and "#" not in name}

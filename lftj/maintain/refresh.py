@@ -29,11 +29,13 @@ from lftj.maintain.update import ForecastError, update
 from lftj.maintain.versions import Versions
 from lftj.maintain.view_states import ViewState, ViewStates, rules_of, without_strangers
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, StratifiedProgram, Stratum
+from lftj.program.stratification import Stratification
 from lftj.recursion.best.monotone_stratum import follow_monotone
 from lftj.recursion.elastic import Followed, Kept, RowsAlone, follow, stratum_key
-from lftj.recursion.rederivation.by_rows import follow_by_rows
+from lftj.recursion.rederivation.by_rows import follow_by_rows, taken_over
 from lftj.recursion.rounds.choice import choose
 from lftj.recursion.touched_parts import TouchedParts, touched_parts
+from lftj.recursion.update.rule_change import NO_CHANGE, RuleChange
 from lftj.recursion.update.stratum_state import StratumState
 from lftj.storage.database import Database, base_name
 from lftj.storage.delta import Delta
@@ -65,17 +67,19 @@ def refresh(
     context: Context,
     *,
     changed_rules: frozenset[str] = frozenset(),
+    was: Stratification | None = None,
 ) -> Refreshed:
     """Bring every affected view up to date.
 
-    `new` already holds the new base rows, `deltas` their net changes from `old`; `changed_rules` names relations that won or lost a rule.
-    Views that depend on none of these do no work. Raises KeyViolationError, ValueRangeError or LimitError; nothing given is changed.
+    `new` already holds the new base rows, `deltas` their net changes from `old`; `changed_rules` names relations that won or lost a rule,
+    `was` the strata that the rows there are follow from: without it recursive ones of other rules begin anew. Views that depend on none of
+    these do no work. Raises KeyViolationError, ValueRangeError or LimitError; nothing given is changed.
     """
     before = ViewStates.of(states)
     versions = Versions(old, new, {name: delta for name, delta in deltas.items() if len(delta)}, context.arena)
     context.constant = program.order.is_constant
     context.upkeep = versions.upkeep(context.kept_orders)
-    refresher = _Refresher(program, versions, before, context, changed_rules)
+    refresher = _Refresher(program, versions, before, context, changed_rules, was)
     affected = Affected(program.order)
     affected.rules_changed(changed_rules)
     affected.rows_changed(versions.deltas)
@@ -88,8 +92,17 @@ def refresh(
 class _Refresher:
     """One commit's way through the strata. `changed` are states that are new."""
 
-    def __init__(self, program: StratifiedProgram, versions: Versions, before: ViewStates, context: Context, changed_rules: frozenset[str]):
+    def __init__(
+        self,
+        program: StratifiedProgram,
+        versions: Versions,
+        before: ViewStates,
+        context: Context,
+        changed_rules: frozenset[str],
+        was: Stratification | None,
+    ):
         self.program = program
+        self.was = was
         self.changed_rules = changed_rules
         self.versions = versions
         self.before = before
@@ -155,11 +168,12 @@ class _Refresher:
         key = stratum_key(stratum.relations)
         kept = self.before.get(key)
         assert not isinstance(kept, RelationState)
-        same = self.changed_rules.isdisjoint(stratum.relations)
-        followed = follow_monotone(stratum, schemas, kept, self.versions, self.context, same_rules=same)
+        rules = self._rule_change(stratum, kept)
+        known = taken_over(self.versions, schemas) if kept is None and rules is not None else kept
+        followed = follow_monotone(stratum, schemas, known, self.versions, self.context, rules)
         parts = None if followed else self._parts(stratum, schemas, kept)
-        if followed is None and same:
-            followed = follow_by_rows(stratum, schemas, kept, self.versions, self.context, parts.share if parts else 1.0)
+        if followed is None and rules is not None:
+            followed = follow_by_rows(stratum, schemas, known, self.versions, self.context, parts.share if parts else 1.0, rules)
         if followed is None and parts is not None and isinstance(kept, RowsAlone):
             followed = parts.evaluated(kept, self.versions, self.context)
         followed = followed or follow(stratum, schemas, kept, self.versions, self.context)
@@ -171,6 +185,12 @@ class _Refresher:
         work.seconds = time.perf_counter() - started
         self.works.append(work)
         return followed
+
+    def _rule_change(self, stratum: Stratum, kept: Kept | None) -> RuleChange | None:
+        """How the rules of a recursive stratum are others than those that its rows follow from; None where that cannot be told."""
+        if kept is not None and self.changed_rules.isdisjoint(stratum.relations):
+            return NO_CHANGE
+        return RuleChange.of(stratum, self.was) if self.was is not None and self.context.keep else None
 
     def _parts(self, stratum: Stratum, schemas: dict[str, RelationSchema], kept: Kept | None) -> TouchedParts | None:
         """The parts of a stratum that keeps no counts which a change can touch; None where it has no such parts."""

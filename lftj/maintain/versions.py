@@ -82,8 +82,8 @@ class Versions(Mapping[str, RelationVersion]):
         return len({*self._new, *self._updates})
 
     def before(self, name: str) -> RelationVersion:
-        """A relation before the commit; one that did not change is the same now, so that key orders are shared."""
-        if name not in self.deltas:
+        """A relation before the commit; one that did not change is the same now, so that key orders are shared. Some are there no more."""
+        if name not in self.deltas and name in self:
             return self[name]
         return self.old[name] if name in self.old else RelationVersion.empty(self[name].schema, self._arena)
 

@@ -10,7 +10,7 @@ After anything else what rested on a lost row cannot be told from the rest by th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -67,9 +67,13 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
             self._offer(rule, self.lower, rows)
         return rows
 
-    def go_on(self, rows: Relations, inserted: Mapping[str, Columns]) -> None:
-        """Begin with the rows of a fixpoint, after which rows were `inserted` below, where they are already, or into the stratum."""
+    def go_on(self, rows: Relations, inserted: Mapping[str, Columns], came: Iterable[NormalRule] = ()) -> None:
+        """Begin with the rows of a fixpoint, after which rows were `inserted` below, where they are already, or into the stratum.
+
+        `came`: rules that have to do with all rows, not only these.
+        """
         self.resume(rows)
+        self.offer(came)
         self.proceed(inserted)
 
     def proceed(self, inserted: Mapping[str, Columns]) -> None:
@@ -84,6 +88,11 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
         """Begin with these rows, to which what is offered then adds."""
         self.totals = {name: rows[name] for name in self.schemas}
         self.rows = {name: self._table(name) for name in self.schemas}
+
+    def offer(self, rules: Iterable[NormalRule]) -> None:
+        """What rules offer, from all rows there are."""
+        for rule in rules:
+            self._offer(offering(rule), {**self.lower, **self.totals}, self.rows[rule.relation])
 
     def offer_inserted(self, inserted: Mapping[str, Columns]) -> None:
         """What the rules offer that read rows `inserted` below."""

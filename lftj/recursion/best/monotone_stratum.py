@@ -1,8 +1,8 @@
 """A recursive stratum with `min` or `max` at a commit: updated, continued from its rows, or evaluated anew.
 
-Rows alone are enough to go on from after insertions. The first change that may take rows away is therefore the one at which the stratum is
-evaluated anew and its proofs are counted, if such changes are expected to be cheap to follow; later ones, insertions too, are then updates
-(`monotone_update`), started and given up as those of other recursive strata are (`elastic`).
+Rows alone are enough to go on from after insertions, and where rules came. The first change that may take rows away is therefore the one
+at which the stratum is evaluated anew and its proofs are counted, if such changes are expected to be cheap to follow; later ones,
+insertions too, are then updates (`monotone_update`), started and given up as those of other recursive strata are (`elastic`).
 """
 
 from __future__ import annotations
@@ -19,20 +19,27 @@ from lftj.recursion.best.monotone_update import MonotoneUpdate, prove
 from lftj.recursion.elastic import UNCOUNTABLE, Followed, Kept, RowsAlone, given_up, put_off, try_update
 from lftj.recursion.update.effort import ITERATION, ROW_ALONE, STEP
 from lftj.recursion.update.forecast import changes_below
+from lftj.recursion.update.rule_change import RuleChange
 from lftj.recursion.update.stratum_state import StratumState
 from lftj.storage.database import base_name
 from lftj.storage.relation import RelationVersion
 
 
 def follow_monotone(
-    stratum: Stratum, schemas: Mapping[str, RelationSchema], kept: Kept | None, versions: Versions, context: Context, *, same_rules: bool
+    stratum: Stratum,
+    schemas: Mapping[str, RelationSchema],
+    kept: Kept | None,
+    versions: Versions,
+    context: Context,
+    rule_change: RuleChange | None,
 ) -> Followed | None:
-    """Bring such a stratum up to date; None for one without such a relation. `same_rules`: they are those that made the present rows.
+    """Bring such a stratum up to date; None for one without such a relation.
 
-    Raises what evaluation raises; nothing given is changed.
+    `rule_change`: how its rules are others than those that its rows follow from; None where that cannot be told. Raises what evaluation
+    raises; nothing given is changed.
     """
     found = lattices(stratum.rules)
-    return _Commit(stratum, schemas, found, versions, context, same_rules).followed(kept) if found else None
+    return _Commit(stratum, schemas, found, versions, context, rule_change).followed(kept) if found else None
 
 
 class _Commit:
@@ -45,7 +52,7 @@ class _Commit:
         found: Mapping[str, Lattice],
         versions: Versions,
         context: Context,
-        same_rules: bool,
+        rule_change: RuleChange | None,
     ):
         self._schemas, self._found = schemas, found
         self._versions, self._context = versions, context
@@ -55,7 +62,8 @@ class _Commit:
         self._changed = {name: versions.deltas[name] for name in read & versions.deltas.keys()}
         negated = {atom.relation for rule in self._rules for atom in rule.negated}
         erased = any(delta.erased for delta in self._changed.values())
-        self._only_grows = same_rules and not erased and negated.isdisjoint(self._changed)
+        self._came = rule_change.came if rule_change else ()
+        self._only_grows = rule_change is not None and not (rule_change.went or erased or negated & self._changed.keys())
 
     def followed(self, kept: Kept | None) -> Followed:
         """The stratum after the commit."""
@@ -90,7 +98,7 @@ class _Commit:
         fixpoint = MonotoneFixpoint(self._schemas, self._found, self._rules, self._versions, self._context)
         old = {name: self._versions[name] for name in self._schemas}
         if go_on:
-            fixpoint.go_on(old, {name: delta.inserts for name, delta in self._changed.items()})
+            fixpoint.go_on(old, {name: delta.inserts for name, delta in self._changed.items()}, self._came)
         else:
             fixpoint.start()
         rows = fixpoint.finish()

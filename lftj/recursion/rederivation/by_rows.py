@@ -6,13 +6,14 @@ back. So that comes first, with the share of a bootstrap that `Context.fraction`
 another bootstrap. Such a change is to be regretted as far as counts would have saved the work: they would where little changed in the end.
 So is one of which most came back. Once that has come to what counting takes, proofs are counted (`elastic`).
 
-Counts tell what goes. What only adds is followed by rows alone whenever there are no counts, whatever is regretted.
+Counts tell what goes. What only adds is followed by rows alone whenever there are no counts, whatever is regretted. So are rules that come
+and go, also where strata merge or split; what they derive, nobody knows before, so they are allowed less.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from lftj.errors import ValueRangeError
@@ -21,24 +22,31 @@ from lftj.maintain.versions import Versions
 from lftj.program.normal_form import NormalRule, RelationSchema, Stratum
 from lftj.recursion.elastic import Followed, Kept, RowsAlone, countable, rows_alone
 from lftj.recursion.rederivation.rederivation import Rederivation
-from lftj.recursion.update.effort import TOUCHED
+from lftj.recursion.update.effort import ROW_ALONE, STEP, TOUCHED
 from lftj.recursion.update.forecast import ALWAYS, changes_below
+from lftj.recursion.update.rule_change import NO_CHANGE, RuleChange
 from lftj.storage.relation import RelationVersion
 
 _ALWAYS = 20_000_000  # what a change may cost that takes no more than a bootstrap (see `effort`): a tenth of a second
 _SMALL = 1_000_000  # what evaluating parts may cost that nothing else is tried for: some five milliseconds
-_LEAST = 2_000_000  # what a deletion may cost even where a bootstrap takes less: ten milliseconds
+_LEAST = 2_000_000  # what a deletion, or a change of rules, may cost even where a bootstrap takes less: ten milliseconds
 _WORTH = 3  # bootstraps that a deletion may cost by this count, which takes it for dearer than it mostly is
 _COUNTING = 2  # bootstraps that counting proofs takes beside finding the rows
 
 
 def follow_by_rows(
-    stratum: Stratum, schemas: Mapping[str, RelationSchema], kept: Kept | None, versions: Versions, context: Context, share: float = 1.0
+    stratum: Stratum,
+    schemas: Mapping[str, RelationSchema],
+    kept: Kept | None,
+    versions: Versions,
+    context: Context,
+    share: float = 1.0,
+    rule_change: RuleChange = NO_CHANGE,
 ) -> Followed | None:
-    """Bring a stratum of the same rules as before up to date by its rows alone; None where that cannot be, or is not to be tried.
+    """Bring a stratum up to date by its rows alone; None where that cannot be, or is not to be tried.
 
     `share`: how much of the stratum would be evaluated instead; where that is not all, None too for what takes more than it is worth.
-    Raises what evaluation raises; nothing given is changed.
+    `rule_change`: how its rules are others than those that its rows follow from. Raises what evaluation raises; nothing given is changed.
     """
     if not isinstance(kept, RowsAlone) or not countable(stratum):
         return None
@@ -49,11 +57,12 @@ def follow_by_rows(
     if change.large(context) or (share < 1 and instead <= _SMALL):
         return None
     rules = [rule for rule in stratum.rules if isinstance(rule, NormalRule)]
-    rederivation = Rederivation(schemas, rules, versions, context)
+    rederivation = Rederivation(schemas, rules, versions, context, rule_change)
     takes = not rederivation.only_grows
     if (takes and _counts_are_due(kept)) or ((takes or share < 1) and change.hopeless(instead, kept.steps, context)):
         return None
-    context.allowance = allowed = max(_least(kept, instead, takes, share), int(context.fraction * instead))
+    least = max(_LEAST, min(_ALWAYS, kept.work // 2)) if rule_change else _least(kept, instead, takes, share)
+    context.allowance = allowed = max(least, int(context.fraction * instead))
     try:
         found = rederivation.run()
         spent = allowed - (context.allowance or 0)
@@ -96,3 +105,8 @@ def _regretted(anew: Followed, spent: int) -> Followed:
 def _settled(version: RelationVersion) -> RelationVersion:
     """The relation with every key order brought up to date: of many rounds each would have a change waiting."""
     return RelationVersion.of_orders(version.schema, version.identity.arena, version.kept_orders(0), version.known_bounds)
+
+
+def taken_over(versions: Versions, relations: Iterable[str]) -> RowsAlone:
+    """What is kept of a stratum whose relations were derived by others until now: at least that many rows were found and stored."""
+    return RowsAlone(work=(ROW_ALONE + STEP) * sum(versions.before(name).count for name in relations))

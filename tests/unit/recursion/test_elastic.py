@@ -195,12 +195,12 @@ def test_a_rule_may_come_together_with_rows_and_another_go():
     assert closure.verify() == []
 
 
-def test_strata_that_merge_are_evaluated_anew():
+def test_strata_that_merge_are_followed_by_their_rows():
     text = CLOSURE + ".decl u(x: number, y: number)\nu(x, y) :- t(x, y). u(x, z) :- u(x, y), u(y, z), x < z.\n"
     two = workspace(text, {"e": RING[:10]})
     assert check(two) == 2
     handle = two.add_rules("t(x, y) :- u(y, x), x > 8.")[0]
-    assert (strategies(two), states(two)) == (["bootstrap"], [])
+    assert (strategies(two), states(two)) == (["update"], [])
     with counted_at_once():
         change(two, {"e": [(20, 21)]}, {})
     change(two, {"e": [(21, 22)]}, {})
