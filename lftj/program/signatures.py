@@ -69,14 +69,14 @@ def operand_types(operator: str, left: Guess | None, right: Guess | None) -> tup
 
 def result_type(operator: str, left: Type, right: Type) -> Type | None:
     """The type of `left operator right`; None when the operator does not take these types."""
+    if operator in ("min", "max"):
+        return left if left != BOOL and same_type(left, right) else None
     if left.name in _TEMPORAL:
         if right == INT and operator in "+-":
             return left
         return INT if operator == "-" and right == left else None
     if not same_type(left, right):
         return None
-    if operator in ("min", "max"):
-        return left if left != BOOL else None
     if left == STR:
         return STR if operator == "+" else None
     if left == INT:

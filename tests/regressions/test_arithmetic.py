@@ -76,3 +76,13 @@ def test_a_decimal_that_is_too_long_for_its_column_is_an_error(rule: str):
     assert caught.value.code == "E220"
     assert "more digits" in (caught.value.hint or "")
     assert workspace["total"].fetchall() == before == [(Decimal("9999.00"),)]
+
+
+@pytest.mark.parametrize("type_", ["date", "timestamp"])
+def test_min_and_max_compare_dates_too(type_: str):
+    # The table of operators was asked for dates as terms of a sum before it was asked for `min` and `max`.
+    workspace = lftj.connect()
+    first, last = (f'{type_}("{day}")' for day in ("1969-12-31", "2013-01-31"))
+    workspace.add_rules(f".decl n(x: {type_}, y: {type_}) n({first}, {last}). n({last}, {first}).")
+    workspace.add_rules(f".decl r(x: {type_}, y: {type_}) r(min(x, y), max(x, y, {first})) :- n(x, y).")
+    assert workspace["r"].fetchall() == [min(workspace["n"].fetchall())]

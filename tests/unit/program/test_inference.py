@@ -33,6 +33,8 @@ CASES = [
     ("hf(1, n) :- n = sum 1 : { b(_) }.", {"n": "float"}),
     ("h() :- s(n, t), k = strlen(t), u = cat(t, t), v = to_float(t).", {"n": "int", "t": "str", "k": "int", "u": "str", "v": "float"}),
     ("h() :- a(x, y), z = max(x, y, 3).", {"x": "int", "y": "int", "z": "int"}),
+    ("h() :- m(d, t, _, _), x = max(d, date(\"2013-01-31\")), y = min(t, t).", {
+        "d": "date", "t": "timestamp", "x": "date", "y": "timestamp"}),
     ("h1(x) :- b(x), !( w(x, y), y > 1.0 ), !( s(x, y), y > \"a\" ).", {"x": "int", "y": "float", "y'1": "str"}),
     ("h1(x) :- w(x, y) ; s(x, y).", {"x": "int", "y": "float", "y'1": "str"}),
 ]  # fmt: skip
