@@ -14,14 +14,18 @@ from typing import Any
 from lftj.errors import ValueRangeError
 from lftj.types import INT64_MAX, INT64_MIN, Type
 
+_EXACT = decimal.Context(prec=100)
+"""Wide enough for any decimals of 18 digits, whatever the caller's own context rounds."""
 _MICROSECOND = datetime.timedelta(microseconds=1)
 
 
 def evaluate(operator: str, values: tuple[Any, ...], result: Type) -> object:
     """The value of `operator` on Python values of its operand types. Raises ValueRangeError (overflow E220, division by zero E221)."""
     try:
-        value = _OPERATORS[operator](*values)
-        if _holds_value(result, value):
+        with decimal.localcontext(_EXACT):
+            value = _OPERATORS[operator](*values)
+            held = _holds_value(result, value)
+        if held:
             return value + 0.0 if result.name == "float" else value
     except ZeroDivisionError:
         raise ValueRangeError(f"division by zero in {_shown(operator, values)}", code="E221") from None

@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from lftj.errors import ValueRangeError, ValueTypeError
@@ -50,7 +51,7 @@ def _substr(text: str, start: int, length: int) -> str:
 def _to_string(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return str(value)
+    return format(value, "f") if isinstance(value, Decimal) else str(value)
 
 
 def _to_number(text: str) -> int:

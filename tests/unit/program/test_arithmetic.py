@@ -58,6 +58,14 @@ def test_failure(operator: str, values: tuple[object, ...], type: Type, code: st
     assert caught.value.code == code
 
 
+@pytest.mark.parametrize("context", [decimal.Context(prec=3), decimal.Context(prec=3, traps=[decimal.Inexact])])
+def test_decimals_are_exact_whatever_the_context_of_the_caller(context: decimal.Context):
+    price, cent = decimal.Decimal("12345.67"), decimal.Decimal("0.01")
+    with decimal.localcontext(context):
+        found = [evaluate("+", (price, cent), decimal_type(18, 2)), evaluate("neg", (price,), decimal_type(18, 2))]
+    assert found == [decimal.Decimal("12345.68"), decimal.Decimal("-12345.67")]
+
+
 integers = st.integers(INT64_MIN, INT64_MAX)
 
 

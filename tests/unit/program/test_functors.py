@@ -27,6 +27,7 @@ CASES = [
     ("to_string", (True,), "true"),
     ("to_string", (datetime.date(2013, 1, 31),), "2013-01-31"),
     ("to_string", (decimal.Decimal("1.50"),), "1.50"),
+    ("to_string", (decimal.Decimal("1E-8"),), "0.00000001"),
     ("to_number", ("-12",), -12),
     ("to_number", (" 7 ",), 7),
     ("to_number", ("0xFf",), 255),
