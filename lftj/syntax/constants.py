@@ -9,12 +9,14 @@ import re
 
 from lftj.errors import LftjError, NullValueError, ParseError, Span, ValueRangeError, ValueTypeError
 from lftj.syntax.tree import LiteralValue
+from lftj.types import plain
 
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "\\": "\\", '"': '"', "'": "'"}
 _PRINTED = {value: f"\\{letter}" for letter, value in _ESCAPES.items() if letter != "'"}
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _TO_ESCAPE = re.compile("[" + "".join(re.escape(char) for char in _PRINTED) + "]")
+_FINER = re.compile(r"[.,]\d{6}(\d+)")
 _LONGEST_INTEGER = 80
 """No int64 has more characters than this, in whatever base; beyond it the text is not even converted."""
 
@@ -67,12 +69,19 @@ def read_typed(kind: str, text: str, span: Span | None) -> LiteralValue:
         if kind == "date":
             return datetime.date.fromisoformat(text)
         if kind == "timestamp":
-            return check_value(datetime.datetime.fromisoformat(text))
+            return check_value(_timestamp(text))
         return check_value(decimal.Decimal(text))
     except (ValueError, decimal.InvalidOperation, LftjError) as problem:
         example = {"date": "2013-01-31", "timestamp": "2013-01-31 12:00:00", "decimal": "1.50"}[kind]
         message = problem.message if isinstance(problem, LftjError) else f'"{text[:40]}" is not a {kind}'
         raise ParseError(message, span=span, hint=f'write {kind}("{example}")') from None
+
+
+def _timestamp(text: str) -> datetime.datetime:
+    """A timestamp; Python passes over what is finer than microseconds. Raises ValueError."""
+    if (finer := _FINER.search(text)) and finer[1].strip("0"):
+        raise ValueRangeError(f'"{text[:40]}" is finer than the microseconds that a timestamp holds')
+    return datetime.datetime.fromisoformat(text)
 
 
 # ── to text ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -108,10 +117,10 @@ def check_value(value: object) -> LiteralValue:
     NumPy scalars and pandas timestamps become the Python values that they stand for. Raises NullValueError for None (E200) and NaN (E201),
     ValueRangeError for what no column can hold, ValueTypeError for what is no value of the language.
     """
-    if value is None:
-        raise NullValueError("None is not a value of a rule", hint="write lftj._ where any value will do")
     if type(value) not in _EXACT:
         value = _plain(value)
+    if value is None:
+        raise NullValueError("None is not a value of a rule", hint="write lftj._ where any value will do")
     match value:
         case bool() | str():
             return value
@@ -135,7 +144,10 @@ def check_value(value: object) -> LiteralValue:
 
 
 def _plain(value: object) -> object:
-    """The built-in value of a NumPy scalar, of a pandas timestamp or of an instance of a subclass."""
+    """The built-in value of a NumPy scalar, of a pandas timestamp or of an instance of a subclass; None for a missing value of theirs."""
+    value = plain(value)
+    if type(value) in _EXACT:
+        return value
     item = getattr(value, "item", None)
     if callable(item) and type(value).__name__ not in ("datetime64", "timedelta64"):
         return item()

@@ -196,7 +196,10 @@ def test_every_rule_can_be_written_in_python(rule: tree.Rule):
         (lambda: r(decimal.Decimal("NaN"), 1), NullValueError, "not a number"),
         (lambda: r(datetime.datetime.now(datetime.UTC), 1), ValueTypeError, "time zone"),
         (lambda: r(pd.Timestamp("2013-01-01 00:00:00.000000001"), 1), ValueRangeError, "nanoseconds"),
-        (lambda: r(np.datetime64("2013-01-01", "ns"), 1), ValueTypeError, "datetime64"),
+        (lambda: r(np.datetime64(1, "ns"), 1), ValueTypeError, "datetime64"),
+        (lambda: r(np.datetime64("NaT"), 1), NullValueError, "None"),
+        (lambda: r(pd.NaT, 1), NullValueError, "None"),
+        (lambda: r(pd.NA, 1), NullValueError, "None"),
         (lambda: r([1], 1), ValueTypeError, "list"),
     ],
 )
