@@ -87,7 +87,7 @@ class Dictionary:
             codes, missing = self._index.find(*self._flat, batch)
         if missing:
             new = np.flatnonzero(codes < 0)
-            texts: list[str] = batch.take(pa.array(new)).to_pylist()
+            texts = _texts(batch.take(pa.array(new)))
             self._encode_distinct(pa.array(list(dict.fromkeys(texts)), type=pa.large_string()))
             codes[new] = np.fromiter(map(self._codes.__getitem__, texts), dtype=np.int64, count=len(texts))
         return codes
@@ -106,7 +106,7 @@ class Dictionary:
         return None if code is None or code < 0 else code
 
     def _encode_distinct(self, distinct: pa.Array) -> np.ndarray:
-        texts: list[str] = distinct.to_pylist()
+        texts = _texts(distinct)
         with self._lock:
             known = self._codes
             self._finish()
@@ -189,6 +189,15 @@ def _one_piece(strings: Any) -> Any:
         return pa.array(strings, type=pa.large_string())
     except (UnicodeEncodeError, pa.ArrowTypeError, pa.ArrowInvalid) as reason:
         raise ValueTypeError(f"not a string of Unicode characters: {reason}", hint="remove lone surrogates") from None
+
+
+def _texts(strings: Any) -> list[str]:
+    """The strings of an Arrow array, whose bytes nobody has looked at yet. Raises ValueTypeError for bytes that are not UTF-8."""
+    try:
+        texts: list[str] = strings.to_pylist()
+    except UnicodeDecodeError as reason:
+        raise ValueTypeError(f"not a string of Unicode characters: {reason}", hint="write the text anew in UTF-8") from None
+    return texts
 
 
 def as_large_strings(strings: Any) -> pa.LargeStringArray:

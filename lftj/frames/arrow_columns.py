@@ -6,8 +6,8 @@
 | `float`         | float16, float32, float64                                                               |
 | `str`           | string, large_string, string_view                                                       |
 | `bool`          | bool                                                                                    |
-| `date`          | date32, date64 on whole days                                                            |
-| `timestamp`     | timestamp without zone: s, ms, us; ns on whole microseconds                             |
+| `date`          | date32, date64 on whole days; of the years 1 to 9999                                     |
+| `timestamp`     | timestamp without zone, of the years 1 to 9999: s, ms, us; ns on whole microseconds      |
 | `decimal(p,s)`  | decimals of any width whose values have p digits, s after the point                     |
 
 A dictionary-encoded column fits where its values do; a column of type null is all NULL.
@@ -15,6 +15,7 @@ A dictionary-encoded column fits where its values do; a column of type null is a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -25,7 +26,7 @@ import pyarrow.compute
 from lftj.dictionary import as_large_strings
 from lftj.errors import LftjError, ValueRangeError, ValueTypeError
 from lftj.frames.frame import CodedColumn, Target
-from lftj.types import Type, encode_scalar, floats_to_codes, type_of_python
+from lftj.types import Type, code_range, encode_scalar, floats_to_codes, type_of_python
 
 pc: Any = pyarrow.compute  # its functions are made at import time, where no type checker sees them
 
@@ -70,6 +71,8 @@ _UNSIGNED = (pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64())
 _PLAIN = {arrow.id: "int" for arrow in (*_SIGNED, *_UNSIGNED)} | {pa.string().id: "str", pa.date32().id: "date", pa.bool_().id: "bool"}
 """The types that most columns have, by Arrow's numbers for them: nothing about them has to be asked that would take time."""
 
+_SHOWN_YEAR = re.compile(r"(?!0000)\d{4}-")
+"""How the text of a date or timestamp begins that is one for Python too."""
 _NUMPY_NAMES = {"halffloat": "float16", "float": "float32", "double": "float64"}
 
 
@@ -108,7 +111,7 @@ def _without_indirection(column: pa.ChunkedArray | pa.Array) -> Any:
 def _code_chunk(values: pa.Array, target: Target, rows: slice | np.ndarray, nans: np.ndarray | None) -> np.ndarray:
     """Codes of an array without NULL; `rows` says which rows of the frame it holds."""
     if target.type.name == "str":
-        return target.dictionary.encode(values)
+        return _code_strings(values, target, rows)
     if nans is not None:
         floats = values.cast(pa.float64()).to_numpy()
         nans[rows] = np.isnan(floats)
@@ -118,8 +121,19 @@ def _code_chunk(values: pa.Array, target: Target, rows: slice | np.ndarray, nans
         return convert(values, target.type)
     except (pa.ArrowInvalid, OverflowError):
         first = first_failing(values, lambda part: convert(part, target.type))
-        row = rows.start + first if isinstance(rows, slice) else int(rows[first])
-        raise target.fail(_error_of(values[first], target.type), row) from None
+        raise target.fail(_error_of(values[first], target.type), _row(rows, first)) from None
+
+
+def _code_strings(values: pa.Array, target: Target, rows: slice | np.ndarray) -> np.ndarray:
+    try:
+        return target.dictionary.encode(values)
+    except ValueTypeError as error:
+        raise target.fail(error, _row(rows, first_failing(values, lambda part: part.validate(full=True)))) from None
+
+
+def _row(rows: slice | np.ndarray, place: int) -> int:
+    """The row of the frame at a place of a chunk."""
+    return rows.start + place if isinstance(rows, slice) else int(rows[place])
 
 
 def _integers(values: pa.Array, type: Type) -> np.ndarray:
@@ -133,11 +147,19 @@ def _truths(values: pa.Array, type: Type) -> np.ndarray:
 
 def _days(values: pa.Array, type: Type) -> np.ndarray:
     days = values if values.type.id == _DATE32 else values.cast(pa.date32())
-    return np.frombuffer(days.buffers()[1], np.int32)[days.offset : days.offset + len(days)]
+    return _in_range(np.frombuffer(days.buffers()[1], np.int32)[days.offset : days.offset + len(days)], type)
 
 
 def _microseconds(values: pa.Array, type: Type) -> np.ndarray:
-    return values.cast(pa.timestamp("us")).cast(pa.int64()).to_numpy()
+    return _in_range(values.cast(pa.timestamp("us")).cast(pa.int64()).to_numpy(), type)
+
+
+def _in_range(codes: np.ndarray, type: Type) -> np.ndarray:
+    """The codes. Raises OverflowError where one has no value of the type: Arrow's dates go beyond the years 1 to 9999."""
+    low, high = code_range(type) or (0, 0)
+    if len(codes) and not (low <= codes.min() and codes.max() <= high):
+        raise OverflowError
+    return codes
 
 
 def _scaled(values: pa.Array, type: Type) -> np.ndarray:
@@ -173,8 +195,9 @@ def _error_of(value: pa.Scalar, type: Type) -> LftjError:
     """Why this one value has no code."""
     if type.name in ("date", "timestamp"):
         text = pc.cast(value, pa.string()).as_py()
-        if getattr(value.type, "unit", "") in ("s", "ms") and type.name == "timestamp":
-            return ValueRangeError(f"{text} is outside the range of {type}")
+        if not _SHOWN_YEAR.match(text):
+            hint = 'leave the row out, or make it NULL and load with nulls="drop"'
+            return ValueRangeError(f"{text} is outside the range of {type}, the years 1 to 9999", hint=hint)
         finest = "microseconds" if type.name == "timestamp" else "whole days"
         return ValueTypeError(f"{type}s hold {finest}, found {text}", hint="round the column first")
     try:

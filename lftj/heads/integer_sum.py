@@ -79,7 +79,8 @@ def published_sums(totals: Totals, result: Type, name: Callable[[int], str]) -> 
     for group in _outside(totals, low, high)[:1]:
         exact, scale = totals.exact(group), result.scale or 0
         shown = f"{exact}e-{scale}" if scale else f"{exact}"
-        hint = "sum to_float(…) of it, which rounds, or make the groups smaller"
+        rounding = "to_float(…)" if result.precision is None else "to_float(to_string(…))"
+        hint = f"sum {rounding} of it, which rounds, or make the groups smaller"
         raise ValueRangeError(f"sum {name(group)} is {shown}, outside the range of {result}", hint=hint)
     return totals.int64()
 

@@ -115,14 +115,23 @@ def _encode(type: Type, value: object) -> int:
         return value.toordinal() - _EPOCH_DAY
     if type.name == "decimal" and isinstance(value, (python_decimal.Decimal, int)) and not isinstance(value, bool):
         return _decimal_code(type, python_decimal.Decimal(value))
-    raise ValueTypeError(f"expected {type}, found {value!r} ({value.__class__.__name__})", hint=_remedy(type, value))
+    raise ValueTypeError(f"expected {type}, found {_shown(value)} ({value.__class__.__name__})", hint=_remedy(type, value))
 
 
 # ── parts of _encode ──────────────────────────────────────────────────────────────────────────────────────────────────
 def _in_range(type: Type, code: int) -> int:
     if not INT64_MIN <= code <= INT64_MAX:
-        raise ValueRangeError(f"{code} is outside the range of {type}, {INT64_MIN} … {INT64_MAX}")
+        raise ValueRangeError(f"{_shown(code)} is outside the range of {type}, {INT64_MIN} … {INT64_MAX}")
     return code
+
+
+def _shown(value: object) -> str:
+    """`repr`, cut to a line; integers of more digits than Python writes by their size."""
+    try:
+        text = repr(value)
+    except ValueError:
+        return f"<{value.bit_length()} bits>" if isinstance(value, int) else f"<{type(value).__name__}>"
+    return text if len(text) <= 80 else text[:77] + "…"
 
 
 def _exact_float(value: int) -> float:
@@ -132,7 +141,7 @@ def _exact_float(value: int) -> float:
             return converted
     except OverflowError:
         pass
-    raise ValueTypeError(f"the integer {value} has no exact float", hint="write it as a float, or make the column int or decimal")
+    raise ValueTypeError(f"the integer {_shown(value)} has no exact float", hint="write it as a float, or make the column int or decimal")
 
 
 def _timestamp_code(value: datetime.datetime) -> int:
@@ -149,14 +158,15 @@ def _decimal_code(type: Type, value: python_decimal.Decimal) -> int:
         raise NullValueError("NaN is not a value", code="E201", hint='leave the row out, or load with nulls="drop"')
     precision, scale = type.precision or 0, type.scale or 0
     if not value.is_finite() or (value and value.adjusted() >= precision - scale):
-        raise ValueRangeError(f"{value} is outside the range of {type}")
+        raise ValueRangeError(f"{str(value)[:80]} is outside the range of {type}")
     sign, digits, exponent = value.as_tuple()
     shift = int(exponent) + scale
     magnitude = int("".join(map(str, digits)))
     if shift < 0:
         magnitude, rest = divmod(magnitude, 10 ** min(-shift, len(digits) + 1))
         if rest:
-            raise ValueTypeError(f"{value} has more than the {scale} decimal places of {type}", hint="round it first: value.quantize(…)")
+            message = f"{str(value)[:80]} has more than the {scale} decimal places of {type}"
+            raise ValueTypeError(message, hint="round it first: value.quantize(…)")
     elif magnitude:
         magnitude *= 10**shift
     return -magnitude if sign else magnitude
@@ -164,21 +174,24 @@ def _decimal_code(type: Type, value: python_decimal.Decimal) -> int:
 
 def _remedy(type: Type, value: object) -> str | None:
     """What to write instead, for the clashes people meet."""
+    if value != value:
+        return "write None where a value is missing"
     if type.name == "str":
-        return "convert it with str(…)"
-    if type.name == "int" and isinstance(value, (bool, float)):
-        return f"convert it with int(…), or declare the column {'bool' if isinstance(value, bool) else 'float'}"
-    if type.name in ("int", "float") and isinstance(value, str):
-        return f"convert it with {type.name}(…), or declare the column str"
+        return "decode it: value.decode()" if isinstance(value, bytes) else "convert it with str(…)"
+    if type.name in ("int", "float", "bool") and isinstance(value, (bool, int, float, str, python_decimal.Decimal, np.floating)):
+        own = type_of_value(value).name if isinstance(value, (bool, int, float, str)) else "decimal(…,…)"
+        return f"convert it with {type.name}(…), or declare the column {own}"
     if type.name == "date" and isinstance(value, datetime.datetime):
         return "take value.date(), or declare the column timestamp"
     if type.name == "timestamp" and isinstance(value, datetime.date):
         return "give the time too: datetime.datetime(…), or declare the column date"
+    if type.name in ("date", "timestamp") and isinstance(value, np.datetime64):
+        return "timestamps hold microseconds, of the years 1 to 9999: value.astype('datetime64[us]') rounds"
     if type.name in ("date", "timestamp") and isinstance(value, str):
         column = "pandas.to_datetime(column)" + (".dt.date" if type.name == "date" else "")
         return f"convert it with {'date' if type.name == 'date' else 'datetime'}.fromisoformat(…), a column of a frame with {column}"
-    if type.name == "decimal" and isinstance(value, float):
-        return "make it a decimal.Decimal from text: Decimal(str(value)).quantize(…)"
+    if type.name == "decimal" and isinstance(value, (float, str)):
+        return f"make it a decimal.Decimal from text: Decimal({'value' if isinstance(value, str) else 'str(value)).quantize(…'})"
     return None
 
 
@@ -205,7 +218,6 @@ def plain(value: object) -> object:
         return value.item()
     if np.isnat(value):
         return None
-    if np.datetime_data(value.dtype)[0] == "D":
-        return value.item()
-    exact = value.astype("datetime64[us]")
-    return exact.item() if exact == value and isinstance(exact.item(), datetime.datetime) else value
+    exact = value if np.datetime_data(value.dtype)[0] == "D" else value.astype("datetime64[us]")
+    fits = exact.astype(value.dtype) == value  # what is compared as it is wraps around as the conversion does
+    return exact.item() if fits and isinstance(exact.item(), datetime.date) else value

@@ -222,6 +222,18 @@ TYPES = [
         pa.array([0, 1], pa.timestamp("ns")),
         'row 1, column "x": timestamps hold microseconds, found 1970-01-01 00:00:00.000000001',
     ),
+    (
+        DATE,
+        pa.array([0, 2**31 - 1], pa.int32()).view(pa.date32()),
+        'row 1, column "x": <value out of range: 2147483647>',
+    ),
+    (
+        TIMESTAMP,
+        pa.array([0, 2**63 - 1], pa.int64()).view(pa.timestamp("us")),
+        'row 1, column "x": <value out of range: 9223372036854775807>',
+    ),
+    (TIMESTAMP, pa.array([253402300800], pa.timestamp("s")), 'row 0, column "x": 10000-01-01 00:00:00 is outside the range of timestamp'),
+    (STR, pa.concat_arrays([pa.array(["a", "b"]), pa.array([b"\xff"]).view(pa.string())]), 'row 2, column "x": not a string of Unicode'),
     (DATE, pa.array([0, 1], pa.int64()).cast(pa.date64()), 'row 1, column "x": dates hold whole days, found 1970-01-01'),
     (decimal(4, 2), pa.array([Decimal("1.234")]), 'row 0, column "x": 1.234 has more than the 2 decimal places of decimal(4,2)'),
     (decimal(4, 2), pa.array([None, Decimal("100.1")]), 'row 1, column "x": 100.1 is outside the range of decimal(4,2)'),

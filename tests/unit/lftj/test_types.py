@@ -121,13 +121,23 @@ REFUSED = [
     (INT, None, NullValueError, "E200", "NULL is not a value"),
     (FLOAT, math.nan, NullValueError, "E201", "NaN is not a value"),
     (FLOAT, 2**53 + 1, ValueTypeError, "E210", "the integer 9007199254740993 has no exact float"),
-    (FLOAT, 10**400, ValueTypeError, "E210", f"the integer {10**400} has no exact float"),
+    (FLOAT, 10**400, ValueTypeError, "E210", f"the integer {10**76}… has no exact float"),
+    (INT, 10**5000, ValueRangeError, "E220", "<16610 bits> is outside the range of int, -9223372036854775808 … 9223372036854775807"),
+    (BOOL, 10**5000, ValueTypeError, "E210", "expected bool, found <16610 bits> (int)"),
     (FLOAT, True, ValueTypeError, "E210", "expected float, found True (bool)"),
     (STR, 1, ValueTypeError, "E210", "expected str, found 1 (int)"),
     (BOOL, 1, ValueTypeError, "E210", "expected bool, found 1 (int)"),
     (DATE, datetime.datetime(2013, 1, 1), ValueTypeError, "E210", "expected date, found datetime.datetime(2013, 1, 1, 0, 0) (datetime)"),
     (TIMESTAMP, datetime.date(2013, 1, 1), ValueTypeError, "E210", "expected timestamp, found datetime.date(2013, 1, 1) (date)"),
     (TIMESTAMP, np.datetime64("NaT"), NullValueError, "E200", "NULL is not a value"),
+    (
+        TIMESTAMP,
+        np.datetime64(2**62, "s"),  # which wraps around to 1970 in microseconds
+        ValueTypeError,
+        "E210",
+        "expected timestamp, found np.datetime64('146138514283-06-19T07:45:04') (datetime64)",
+    ),
+    (DATE, np.datetime64("20000-01-01"), ValueTypeError, "E210", "expected date, found np.datetime64('20000-01-01') (datetime64)"),
     (decimal(4, 2), Decimal("1.234"), ValueTypeError, "E210", "1.234 has more than the 2 decimal places of decimal(4,2)"),
     (decimal(4, 2), Decimal("100"), ValueRangeError, "E220", "100 is outside the range of decimal(4,2)"),
     (decimal(4, 2), Decimal("NaN"), NullValueError, "E201", "NaN is not a value"),
@@ -136,11 +146,30 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("type", "value", "error", "code", "message"), REFUSED)
+@pytest.mark.parametrize(("type", "value", "error", "code", "message"), REFUSED, ids=[row[4][:40] for row in REFUSED])
 def test_nothing_is_converted_silently(type: Type, value: object, error: type[LftjError], code: str, message: str) -> None:
     with pytest.raises(error) as caught:
         encode_scalar(type, value, Dictionary())
     assert (caught.value.code, caught.value.message) == (code, message)
+
+
+@pytest.mark.parametrize(
+    ("type", "value", "remedy"),
+    [
+        (INT, math.nan, "None"),
+        (STR, math.nan, "None"),
+        (INT, Decimal(1), "int(…)"),
+        (FLOAT, Decimal("0.1"), "float(…)"),
+        (BOOL, 1, "bool(…)"),
+        (STR, b"a", "decode()"),
+        (TIMESTAMP, np.datetime64(1, "ns"), "microseconds"),
+        (decimal(4, 2), "1.5", "Decimal(value)"),
+    ],
+)
+def test_a_clash_is_told_with_its_remedy(type: Type, value: object, remedy: str) -> None:
+    with pytest.raises(ValueTypeError) as caught:
+        encode_scalar(type, value, Dictionary())
+    assert remedy in (caught.value.hint or "")
 
 
 def test_time_zones_are_refused_with_the_remedy() -> None:
