@@ -126,7 +126,7 @@ class _Refresher:
         """Whether anything that changed may matter to a stratum that reads it."""
         deltas = self.versions.deltas
         for name in stratum.relations:
-            if stratum.recursive or name in self.changed_rules or base_name(name) in deltas or self.before.get(name) is None:
+            if name in self.changed_rules or base_name(name) in deltas or not (stratum.recursive or name in self.before):
                 return True
         return any(self.values.concern(rule) for rule in stratum.rules)
 

@@ -49,6 +49,27 @@ def test_only_views_whose_constants_are_among_what_changed_are_looked_at():
     assert workspace.verify() == []
 
 
+def test_recursive_views_are_looked_at_where_a_constant_of_theirs_is_among_what_changed():
+    workspace = views_by_kind()
+    workspace.add_rules(
+        "\n".join(
+            f'.decl r{i}(id: number)\nr{i}(i) :- event("kind{i}", i, _). r{i}(j) :- r{i}(i), event("to{i}", i, j), !event("kind9", j, {i}).'
+            for i in range(5)
+        )
+    )
+    workspace.load("event", [("to3", 3, 900)])
+    assert looked_at(workspace) == {"r3", "all"}
+    workspace.load("event", [("kind4", 900, 1), ("to4", 900, 901)])
+    assert looked_at(workspace) == {"v4", "r4", "all"}
+    workspace.load("event", [("kind9", 900, 3)])
+    assert looked_at(workspace) == {"v9", "r3", "all"}
+    assert [(900,) in workspace[name].fetchall() for name in ("r3", "r4")] == [False, True]
+    with workspace.transaction() as tx:
+        tx.insert("r2", [(5,)])
+    assert looked_at(workspace) == {"r2"}
+    assert workspace.verify() == []
+
+
 def test_rules_that_come_with_rows_are_looked_at_whatever_these_are():
     workspace = views_by_kind()
     with workspace.transaction() as tx:
