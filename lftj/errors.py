@@ -204,6 +204,6 @@ class LimitError(LftjError, RuntimeError):
 # ── distributed workspaces: E4xx ──────────────────────────────────────────────────────────────────────────────────────
 class DistributedError(LftjError, RuntimeError):
     """What a distributed workspace cannot do yet (E400), a job that failed (E401), a path in use (E402) or of another
-    make (E403), or no Spark session (E404)."""
+    make or damaged (E403), no Spark session (E404), or a path that cannot be used (E405)."""
 
     code = "E400"

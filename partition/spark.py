@@ -26,7 +26,7 @@ import pyarrow as pa
 from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema, to_arrow_type
 
 from partition.cancelling import cancelled
 from partition.java import java_home
@@ -89,7 +89,12 @@ class SparkExecutor:
         return numbers.mapInArrow(partial(_generate, task_name(task), list(payloads)), spark_schema)
 
     def schema(self, frame: DataFrame) -> pa.Schema:
-        """What the batches of a DataFrame will look like, known without a job."""
+        """What the batches of a DataFrame will look like, known without a job. Raises TypeError for a column that Spark cannot send."""
+        for field in frame.schema:
+            try:
+                to_arrow_type(field.dataType, timezone="UTC")
+            except PySparkException as error:
+                raise TypeError(f'column "{field.name}": {field.dataType.simpleString()} cannot be sent to Python workers') from error
         return to_arrow_schema(frame.schema, timezone="UTC")
 
     def parquet(self, path: str) -> DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
@@ -71,7 +72,13 @@ def compacted(executor: Executor, manifest: Manifest, plan: PartPlan, most: int,
     old = {name: (schema, cuts, _between(entries, 0, until)) for name, (schema, cuts, entries) in relations.items()}
     token = uuid4().hex[:16]
     tasks = [CompactTask(str(executor.path), part, executor.partitions, until, token, old) for part in range(executor.partitions)]
-    found: Sequence[dict[str, Entry]] = guarded(lambda: list(executor.map(compact_part, tasks)))
+    try:
+        found: Sequence[dict[str, Entry]] = guarded(lambda: list(executor.map(compact_part, tasks)))
+    except BaseException:
+        with suppress(OSError):  # the next commit tries again, with files of its own
+            for file in (executor.path / ROWS).glob(f"{until}-{token}-*"):
+                file.unlink(missing_ok=True)
+        raise
     whole = {name: tuple(part[name] for part in found if name in part) for name in relations}
     log = {name: whole[name] + _between(entries, until + 1) if name in whole else entries for name, entries in manifest.log.items()}
     tokens = {version: name for version, name in manifest.tokens.items() if version >= until}

@@ -20,7 +20,7 @@ from lftj.distributed.sending import Dependent, Files, Routed, Sent, Staged
 from lftj.distributed.settling import Settling, remove_files
 from lftj.distributed.work.settle import GONE, NEW, UPSERT
 from lftj.draft import without_facts
-from lftj.errors import DeclarationError, DistributedError, FrameError, ParseError, TransactionError
+from lftj.errors import DeclarationError, DistributedError, FrameError, ParseError, TransactionError, ValueTypeError
 from lftj.handles import RuleHandle
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
@@ -111,7 +111,7 @@ class DistributedDraft:
         options = {"mapping" if name == "columns" else name: value for name, value in options.items()}
         if (found := self._executors_own(data, sign, options)) is not None:
             if isinstance(found, Routed):  # wrong columns are told now, not by the job, which may have other work to do first, or no rows
-                table = self._executor.schema(found.frame).empty_table()
+                table = self._schema(found.frame).empty_table()
                 table = table.drop_columns([sign]) if isinstance(sign, str) else table
                 frames.read(table, schema.columns, dictionary=self.dictionary, **options)
             return schema, found
@@ -130,6 +130,12 @@ class DistributedDraft:
             return None
         groups = row_groups(path)
         return Routed(self._parquet(str(path)), sign, options) if groups is None or isinstance(sign, str) else Files(groups, sign, options)
+
+    def _schema(self, frame: Any) -> Any:
+        try:
+            return self._executor.schema(frame)
+        except TypeError as reason:
+            raise ValueTypeError(str(reason), hint="leave the column out, or cast it to one of the column types") from None
 
     def _parquet(self, path: str) -> Any:
         """A DataFrame of what the executors know how to read: object stores too, and folders whose names say something."""

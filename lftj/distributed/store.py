@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -14,8 +15,9 @@ from lftj.distributed.changes import Changes
 from lftj.distributed.commit import Commit
 from lftj.distributed.compact import compacted, most_entries, recent_entries
 from lftj.distributed.draft import DistributedDraft
-from lftj.distributed.files.manifest import ROWS, Manifest, PathLock, sweep
+from lftj.distributed.files.manifest import ROWS, Manifest, PathLock, sweep, told_by_the_system
 from lftj.distributed.parts.outcome import Report
+from lftj.distributed.placing.plan import PartPlan
 from lftj.distributed.placing.planner import plan_of
 from lftj.distributed.placing.programs import described, restored
 from lftj.distributed.present import Present
@@ -30,6 +32,8 @@ from lftj.storage.database import BASE_SUFFIX
 from lftj.subscription import Subscriptions
 from lftj.writer import WriterLock
 
+_log = logging.getLogger(__name__)
+
 REMEMBERED_REPORTS = 1000
 
 
@@ -37,20 +41,19 @@ class Store:
     """One open path. `program` numbers rules as the handles of this process know them; the plan has the same rules, numbered anew."""
 
     def __init__(self, executor: Executor, writer_timeout: float, elastic: float = 0.2):
-        """Opens the path, or begins it. Raises DistributedError (E402) when it is in use, (E403) when it has another number of parts."""
+        """Opens the path, or begins it. Raises DistributedError (E402) when it is in use, (E403) when it has another number of parts or is
+        damaged, (E405) when it cannot be written."""
         self.executor = executor
         self.elastic = elastic
         self.writer = WriterLock(writer_timeout)
         self._lock = PathLock(executor.path)
         try:
-            self.manifest = Manifest.load(executor.path) or Manifest(executor.partitions)
-            if self.manifest.parts != executor.partitions:
-                message = f"{executor.path} holds {self.manifest.parts} parts, the executor has {executor.partitions}"
-                raise DistributedError(message, code="E403", hint=f"write partitions={self.manifest.parts}, or choose another path")
-            sweep(executor.path, self.manifest)
-            sweep_states(executor.path, self.manifest)
-            sweep_verified(executor.path)
-            begin_storing(executor.path)
+            with told_by_the_system(executor.path):
+                self.manifest = Manifest.opened(executor.path, executor.partitions)
+                sweep(executor.path, self.manifest)
+                sweep_states(executor.path, self.manifest)
+                sweep_verified(executor.path)
+                begin_storing(executor.path)
             self.program, self.views = restored(self.manifest.program)
         except BaseException:
             self._lock.release()
@@ -59,13 +62,16 @@ class Store:
         self.reports: deque[Report] = deque(maxlen=REMEMBERED_REPORTS)
         self._ran: dict[int, int] = {}
         self._superfluous: set[str] = set()
+        self._passing: set[str] = set()
+        self._nets: tuple[set[str], set[str]] = set(), set()
         self.subscriptions = Subscriptions()
         self.limits = LimitStack()
 
     def commit(self, draft: DistributedDraft, batch: tuple[str, int] | None = None, *, count: bool = False) -> Changes:
-        """Carry a draft out, make it true, and queue its change sets for subscribers. With the writer lock held.
+        """Carry a draft out, make it true, and queue its change sets for subscribers; `tidy` is to follow. With the writer lock held.
 
-        `batch`: the micro-batch of a stream that it is. `count`: hubs are counted anew.
+        `batch`: the micro-batch of a stream that it is. `count`: hubs are counted anew. After an error nothing has happened, and nothing is
+        left of it; after an interrupt that came too late `present` is the new version.
         """
         draft.check(self.manifest.counts)
         before = self.present
@@ -73,31 +79,66 @@ class Store:
         description = self._description(draft.program, draft.views, bounds, count=count)
         plan = self.plan if description == self.manifest.program else plan_of(description)
         commit = Commit(before, description, plan, bounds, self.elastic)
-        outcome = commit.carry_out(draft.steps(bounds), draft.dictionary)
-        if batch is not None:
-            outcome.manifest = outcome.manifest.advanced(batches={**outcome.manifest.batches, batch[0]: batch[1]})
-        if outcome.manifest is not self.manifest:
-            outcome.manifest.store(self.executor.path)
-        self.manifest, self.plan, self.program, self.views = outcome.manifest, plan, draft.program, draft.views
-        if outcome.happened:
-            self._ran = commit.steps_of
-        else:
+        try:
+            with told_by_the_system(self.executor.path):
+                outcome = commit.carry_out(draft.steps(bounds), draft.dictionary)
+                if batch is not None:
+                    outcome.manifest = outcome.manifest.advanced(batches={**outcome.manifest.batches, batch[0]: batch[1]})
+                self._become(outcome.manifest, plan, draft.program, draft.views, commit.steps_of if outcome.happened else None)
+        except BaseException:
+            if self.manifest.token != commit.token:
+                with suppress(OSError):  # they are of no use, and swept away when the path is opened next
+                    self._remove(commit.files())
+            raise
+        if not outcome.happened:
             draft.discard()
-        self._remove(commit.passing)
+        self._passing |= commit.passing if outcome.happened else commit.files()
+        self._nets[1].update(commit.nets)
         if outcome.report is not None:
             self.reports.append(outcome.report)
         changes = Changes(before, outcome)
         self.subscriptions.announce({name: partial(changes.of, name) for name in self.program.catalog.relations if changes.may(name)})
-        most = most_entries(self.executor.partitions)
-        if any(len(entries) > most for entries in self.manifest.log.values()):
-            with suppress(DistributedError):  # the commit has happened; the next one tries again
-                self._compact(most // 2, recent_entries(self.executor.partitions))
         return changes
+
+    def _become(
+        self, manifest: Manifest, plan: PartPlan, program: Program, views: frozenset[str], ran: Mapping[int, int] | None = None
+    ) -> None:
+        """Make a version true, and go by it from then on: also if this thread is interrupted, or the folder cannot be synced, when its
+        manifest has its name already. `ran`: the steps of each part, if it is another version than before."""
+
+        def become() -> None:
+            self.manifest, self.plan, self.program, self.views = manifest, plan, program, views
+            self._ran = self._ran if ran is None else dict(ran)
+
+        try:
+            if manifest is not self.manifest:
+                manifest.store(self.executor.path)
+            become()
+        except BaseException as reason:
+            if not manifest.is_stored(self.executor.path):
+                raise
+            become()
+            if not isinstance(reason, OSError):
+                raise
+            _log.warning("%s: version %d is true, but may be lost with the machine: %s", self.executor.path, manifest.version, reason)
+
+    def tidy(self) -> None:
+        """What may wait until a commit has happened, and be left to the next one: files of no use go, and many entries become few."""
+        most = most_entries(self.executor.partitions)
+        with suppress(DistributedError, OSError):
+            self._remove(self._passing)
+            self._passing = set()
+            if len(self._nets[1]) > most:
+                self._remove(self._nets[0])
+                self._nets = self._nets[1], set()
+            if any(len(entries) > most for entries in self.manifest.log.values()):
+                self._compact(most // 2, recent_entries(self.executor.partitions))
 
     def compact(self) -> int:
         """Write relations with more than one entry per part anew; the number of files that are gone. With the writer lock held."""
-        self._compact(self.executor.partitions, 0)
-        return sweep(self.executor.path, self.manifest)
+        with told_by_the_system(self.executor.path):
+            self._compact(self.executor.partitions, 0)
+            return sweep(self.executor.path, self.manifest)
 
     def _compact(self, most: int, recent: int) -> None:
         """Compact, and remove what the compaction before this one made superfluous: what was read since then stays readable."""
@@ -105,8 +146,7 @@ class Store:
         manifest = compacted(self.executor, before, self.plan, most, recent)
         if manifest is before:
             return
-        manifest.store(self.executor.path)
-        self.manifest = manifest
+        self._become(manifest, self.plan, self.program, self.views)
         self._remove(self._superfluous)
         self._superfluous = before.files() - manifest.files()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from lftj.distributed.changes import Changes
@@ -77,8 +78,9 @@ class DistributedTransaction(Writing[DistributedDraft]):
         self._open().remove_rules(handles_of(rule))
 
     def _release(self) -> None:
-        if self._draft is not None and self._ended != "committed":
-            self._draft.discard()
+        if self._draft is not None and self._store.manifest is self._before.manifest:  # an interrupt may come after the manifest
+            with suppress(OSError):  # where the path is gone or read-only
+                self._draft.discard()
         super()._release()
 
     # ── the end ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -92,6 +94,7 @@ class DistributedTransaction(Writing[DistributedDraft]):
         try:
             self._changes = self._store.commit(draft, self._batch)
             self._ended = "committed"
+            self._store.tidy()
         finally:
             self._release()
         self._store.subscriptions.deliver()

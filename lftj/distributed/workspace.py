@@ -126,6 +126,7 @@ class DistributedWorkspace:
         with (store := self._store).writer.held():
             before = store.manifest.version
             store.commit(store.draft(), count=True)
+            store.tidy()
         store.subscriptions.deliver()
         return store.manifest.version > before
 

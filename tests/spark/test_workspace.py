@@ -130,6 +130,8 @@ def test_what_is_wrong_with_the_data_is_said_as_in_one_process(spark: Any, big: 
     unread = spark.range(1).selectExpr("id + raise_error('this was read') x", "timestamp '2013-01-01 12:00:00' y")
     with pytest.raises(lftj.ValueTypeError, match=r'column "y": expected int, found timestamp\[us, tz=UTC\]'):
         big.load("e", unread)
+    with pytest.raises(lftj.ValueTypeError, match=r'column "y": interval year cannot be sent'):
+        big.load("e", spark.range(1).selectExpr("id x", "interval 1 year y"))
     assert big.version == before
     assert big.load("e", spark.createDataFrame([edges()[0]], "x long, y long")) == 0
     assert big.version == before

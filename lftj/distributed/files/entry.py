@@ -192,7 +192,7 @@ def sampled_rows(
 
 
 def _batches(folder: Path, piece: Piece, numbers: Sequence[int]) -> pa.Table:
-    """Some record batches of a file. Raises DistributedError (E403) where they are not what was written."""
+    """Some record batches of a file. Raises DistributedError (E403) where it is missing, or they are not what was written."""
     file = folder / piece.file
     try:
         with pa.memory_map(str(file)) as source:
@@ -202,7 +202,12 @@ def _batches(folder: Path, piece: Piece, numbers: Sequence[int]) -> pa.Table:
             if good:
                 return pa.Table.from_batches(batches)
             reason = "its rows have another checksum"
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, IndexError) as problem:
+    except FileNotFoundError:
+        hint = "take the path back from a copy; a result that was read before the path was compacted or opened again is read anew"
+        raise DistributedError(f"{file} is missing", code="E403", hint=hint) from None
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, IndexError, OSError) as problem:
+        if isinstance(problem, OSError) and problem.errno is not None:
+            raise  # the system cannot read it now
         reason = str(problem)
     raise DistributedError(f"{file} is damaged: {reason}", code="E403", hint="take the path back from a copy")
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from typing import Any
 from lftj.distributed.files.entry import Entry
 from lftj.distributed.files.sealed import sealed, unsealed
 from lftj.distributed.files.whole_files import whole_file
-from lftj.errors import DistributedError
+from lftj.errors import DistributedError, LftjError
 from lftj.storage.database import BASE_SUFFIX
 
 FORMAT = 2
@@ -48,13 +49,23 @@ class Manifest:
 
     def store(self, path: Path) -> None:
         """Make this the truth: write, fsync, rename, fsync the folder."""
+        path.mkdir(parents=True, exist_ok=True)
+        with whole_file(path / _FILE) as sink:
+            sink.write(self._written())
+
+    def is_stored(self, path: Path) -> bool:
+        """Whether this is the truth below a path."""
+        try:
+            return (path / _FILE).read_bytes() == self._written()
+        except OSError:
+            return False
+
+    def _written(self) -> bytes:
         log = {name: [entry.to_json() for entry in entries] for name, entries in self.log.items()}
         tokens = {str(version): token for version, token in self.tokens.items()}
         content = {"format": FORMAT, "parts": self.parts, "version": self.version, "token": self.token, "program": self.program}
         content |= {"log": log, "counts": self.counts, "batches": self.batches, "tokens": tokens, "steps": self.steps}
-        path.mkdir(parents=True, exist_ok=True)
-        with whole_file(path / _FILE) as sink:
-            sink.write(sealed(content))
+        return sealed(content)
 
     @staticmethod
     def load(path: Path) -> Manifest | None:
@@ -76,6 +87,21 @@ class Manifest:
             for version, done in content.get("steps", {}).items()
         }
         return Manifest(**rest, log=log, tokens=tokens, steps=steps)
+
+    @staticmethod
+    def opened(path: Path, parts: int) -> Manifest:
+        """The truth below a path, begun where nothing is yet. Raises DistributedError (E403) as `load`, where there are other parts, and
+        where rows are that no manifest names: they are not ours to remove."""
+        found = Manifest.load(path)
+        if found is None:
+            if next((path / ROWS).glob("*"), None) is not None:
+                raise manifest_missing(path)
+            found = Manifest(parts)
+            found.store(path)
+        if found.version and found.parts != parts:
+            message = f"{path} holds {found.parts} parts, the executor has {parts}"
+            raise DistributedError(message, code="E403", hint=f"write partitions={found.parts}, or choose another path")
+        return found if found.version else replace(found, parts=parts)
 
     def version_of(self, token: str) -> int | None:
         """The version that a commit made, if parts can be brought forward from it."""
@@ -99,6 +125,24 @@ class Manifest:
         return replace(self, **changes)
 
 
+def manifest_missing(path: Path) -> DistributedError:
+    """The error for a path with rows and no manifest."""
+    hint = f"take the path back from a copy; to begin anew remove {path / ROWS}"
+    return DistributedError(f"{path / _FILE} is missing, though {path} holds rows", code="E403", hint=hint)
+
+
+@contextmanager
+def told_by_the_system(path: Path) -> Iterator[None]:
+    """What the system says about files below a path becomes a DistributedError (E405) that names it; other errors stay what they are."""
+    try:
+        yield
+    except (LftjError, ConnectionError):
+        raise
+    except OSError as reason:
+        hint = "nothing has happened; see that the folder is there, has room and may be written, and try again"
+        raise DistributedError(f"{path} cannot be used: {reason}", code="E405", hint=hint) from reason
+
+
 def sweep(path: Path, *kept: Manifest) -> int:
     """Remove the files that none of these manifests names; how many there were."""
     named = set().union(*(manifest.files() for manifest in kept))
@@ -112,9 +156,10 @@ class PathLock:
     """At most one process writes below a path. The system gives the lock back when its holder dies."""
 
     def __init__(self, path: Path):
-        """Raises DistributedError (E402) when another workspace holds the path."""
-        path.mkdir(parents=True, exist_ok=True)
-        self._file: int | None = os.open(path / _LOCK, os.O_CREAT | os.O_RDWR)
+        """Raises DistributedError (E402) when another workspace holds the path, (E405) when it cannot be written."""
+        with told_by_the_system(path):
+            path.mkdir(parents=True, exist_ok=True)
+            self._file: int | None = os.open(path / _LOCK, os.O_CREAT | os.O_RDWR)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 from uuid import uuid4
@@ -14,11 +14,16 @@ from uuid import uuid4
 def whole_file(target: Path) -> Iterator[BinaryIO]:
     """What is written here becomes the file in the end, in place of one that is there; after an exception there is what was before."""
     waiting = target.with_name(f"{target.name}.{uuid4().hex}.tmp")
-    with open(waiting, "wb") as sink:
-        yield sink
-        sink.flush()
-        os.fsync(sink.fileno())
-    os.replace(waiting, target)
+    try:
+        with open(waiting, "wb") as sink:
+            yield sink
+            sink.flush()
+            os.fsync(sink.fileno())
+        os.replace(waiting, target)
+    except BaseException:
+        with suppress(OSError):  # where the disc is full, its room is wanted
+            waiting.unlink(missing_ok=True)
+        raise
     _sync_folder(target.parent)
 
 

@@ -18,7 +18,7 @@ from lftj.distributed.files.entry import Entry, read_entries, write_entry
 from lftj.distributed.files.manifest import ROWS
 from lftj.distributed.parts.failure import Failure, told
 from lftj.distributed.placing.cuts import Cut
-from lftj.errors import LftjError, NullValueError
+from lftj.errors import FrameError, LftjError, NullValueError
 from lftj.program.normal_form import RelationSchema
 from lftj.staging import last_of_keys
 from lftj.storage.delta import Columns, Delta
@@ -99,19 +99,34 @@ def route_files(task: FilesTask) -> Routed | Failure:
 
     def batches() -> Iterator[pa.RecordBatch]:
         for file, group in task.groups:
-            with pq.ParquetFile(file) as source:
-                yield from source.iter_batches(row_groups=[group], columns=wanted)
+            try:
+                with pq.ParquetFile(file) as source:
+                    yield from source.iter_batches(row_groups=[group], columns=wanted)
+            except (pa.ArrowException, OSError) as reason:
+                raise _unreadable(file, reason) from None
 
     return route(batches(), task.route)
 
 
 def row_groups(path: Path) -> list[tuple[str, int]] | None:
-    """The row groups of a Parquet file or of all those in a folder; None for a folder whose names say something, which Spark reads."""
+    """The row groups of a Parquet file or of all those in a folder; None for a folder whose names say something, which Spark reads.
+    Raises FrameError (E232) for what is not Parquet."""
     files = [path] if path.is_file() else sorted(path.rglob("*.parquet"))
     within = [part for file in files for part in file.relative_to(path).parts]
     if not files or any("=" in part or part.startswith(("_", ".")) for part in within):
         return None
-    return [(str(file), group) for file in files for group in range(pq.ParquetFile(file).num_row_groups)]
+    return [(str(file), group) for file in files for group in range(_number_of_groups(file))]
+
+
+def _number_of_groups(file: Path) -> int:
+    try:
+        return pq.read_metadata(file).num_row_groups
+    except (pa.ArrowException, OSError) as reason:
+        raise _unreadable(file, reason) from None
+
+
+def _unreadable(file: str | Path, reason: Exception) -> FrameError:
+    return FrameError(f"{file} cannot be read: {reason}", code="E232", hint="is it complete, Parquet, and there for all executors?")
 
 
 @dataclass(frozen=True)

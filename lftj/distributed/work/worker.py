@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from lftj.distributed.files.entry import read_entries
-from lftj.distributed.files.manifest import ROWS, Manifest
+from lftj.distributed.files.manifest import ROWS, Manifest, manifest_missing
 from lftj.distributed.parts.failure import Failure, told
 from lftj.distributed.parts.host import Host, Rows
 from lftj.distributed.parts.part import Advance, PartState
@@ -197,7 +197,10 @@ class Holding(Generic[Task]):
 
     @cached_property
     def _manifest(self) -> Manifest:
-        manifest = Manifest.load(Path(self.task.path)) or Manifest(self.task.parts)
+        path = Path(self.task.path)
+        manifest = Manifest.load(path) or Manifest(self.task.parts)
+        if not manifest.version and self.task.base[1]:
+            raise manifest_missing(path)
         if (manifest.token, manifest.version) != self.task.base:
             # A task of a driver that is gone, or of a commit that was given up.
             raise DistributedError(f"version {self.task.base[1]} is not the present one, {manifest.version}", code="E401")

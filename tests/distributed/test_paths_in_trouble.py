@@ -1,0 +1,253 @@
+"""Paths and their drivers at bad moments: a commit is there or not, nothing that is true is removed, and what is not leaves no files."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import lftj
+from lftj.distributed import store
+from lftj.distributed.files import manifest, whole_files
+from lftj.distributed.files.manifest import Manifest
+from lftj.distributed.store import Store
+from tests.distributed.inline import InlineExecutor
+
+RULES = """
+.decl held(o: symbol, n: number)
+held(o, count()) :- acct(_, o).
+.decl linked(x: number, y: number)
+linked(x, y) :- e(x, y).
+linked(x, z) :- linked(x, y), linked(y, z).
+"""
+
+
+def opened(path: Path, parts: int = 3) -> Any:
+    return lftj.connect(executor=InlineExecutor(path, parts))
+
+
+def made(workspace: Any) -> Any:
+    workspace.relation("acct", {"id": int, "o": str}, key="id")
+    workspace.relation("e", {"x": int, "y": int})
+    workspace.add_rules(RULES)
+    workspace.load("acct", [(i, f"o{i % 3}") for i in range(12)])
+    workspace.load("e", [(i, i + 1) for i in range(8)])
+    return workspace
+
+
+def change(workspace: Any) -> None:
+    """Rows that are settled before the commit, rows that are sent with it, and rounds."""
+    with workspace.transaction() as tx:
+        tx.upsert("acct", [(1, "new"), (50, "new")])
+        tx.delete_where("acct", o="o2")
+        tx.insert("e", [(8, 20), (20, 21)])
+        tx.delete("e", [(3, 4)])
+
+
+def rows(workspace: Any) -> dict[str, list[Any]]:
+    return {name: sorted(workspace[name].fetchall()) for name in ("acct", "e", "held", "linked")}
+
+
+def stray(workspace: Any, path: Path) -> set[str]:
+    """Row files that are in no version."""
+    return {file.name for file in (path / "rows").iterdir()} - workspace._store.manifest.files()
+
+
+@pytest.fixture
+def expected() -> list[dict[str, list[Any]]]:
+    """What there is before and after the change."""
+    with made(lftj.connect()) as workspace:
+        before = rows(workspace)
+        change(workspace)
+        return [before, rows(workspace)]
+
+
+def full(*args: Any, **options: Any) -> Any:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def interrupted(*args: Any, **options: Any) -> Any:
+    raise KeyboardInterrupt
+
+
+def after(function: Callable[..., Any], trouble: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, and then trouble."""
+
+    def both(*args: Any, **options: Any) -> Any:
+        function(*args, **options)
+        trouble()
+
+    return both
+
+
+MOMENTS: dict[str, tuple[object, str, Callable[..., Any], type[BaseException] | None, bool]] = {
+    # what to replace, and by what; what is raised; whether the commit has happened
+    "disc full at the manifest": (Manifest, "store", full, lftj.DistributedError, False),
+    "interrupt at the manifest": (Manifest, "store", interrupted, KeyboardInterrupt, False),
+    "folder not synced": (Manifest, "store", after(Manifest.store, full), None, True),
+    "interrupt after the manifest": (Manifest, "store", after(Manifest.store, interrupted), KeyboardInterrupt, True),
+    "files not removed": (Store, "_remove", full, None, True),
+    "interrupt among removals": (Store, "_remove", interrupted, KeyboardInterrupt, True),
+    "no room to compact": (store, "compacted", full, None, True),
+    "interrupt in compaction": (store, "compacted", interrupted, KeyboardInterrupt, True),
+}
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_commit_has_happened_or_not(moment: str, tmp_path: Path, expected: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    replaced, name, by, error, happened = MOMENTS[moment]
+    with made(opened(tmp_path)) as workspace:
+        version = workspace.version
+        monkeypatch.setattr(store, "most_entries", lambda parts: 2)
+        monkeypatch.setattr(store, "recent_entries", lambda parts: 0)
+        with monkeypatch.context() as trouble:
+            trouble.setattr(replaced, name, by)
+            if error is None:
+                change(workspace)
+            else:
+                with pytest.raises(error):
+                    change(workspace)
+        assert (workspace.version, rows(workspace)) == (version + happened, expected[happened])
+        on_disk = Manifest.load(tmp_path)
+        assert on_disk is not None
+        assert on_disk.files() <= {file.name for file in (tmp_path / "rows").iterdir()}
+        assert (on_disk.version, on_disk.token) == (version + happened, workspace._store.manifest.token)
+        assert happened or not stray(workspace, tmp_path)
+    with opened(tmp_path) as workspace:
+        assert rows(workspace) == expected[happened]
+        change(workspace)
+        assert rows(workspace) == expected[True]
+        assert workspace.verify() == []
+
+
+def test_a_full_disc_is_told_and_room_is_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with made(opened(tmp_path)) as workspace:
+        with monkeypatch.context() as trouble:
+            trouble.setattr(whole_files.os, "replace", full)
+            with pytest.raises(lftj.DistributedError, match="No space left on device") as caught:
+                workspace.load("e", [(30, 31)])
+        assert caught.value.code == "E405"
+        assert str(tmp_path) in str(caught.value)
+        assert not list(tmp_path.rglob("*.tmp"))
+        assert not stray(workspace, tmp_path)
+        assert workspace.load("e", [(30, 31)]) == 1
+
+
+def test_a_compaction_that_fails_leaves_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with made(opened(tmp_path)) as workspace:
+        workspace.load("e", [(n, n) for n in range(20)])
+        before = stray(workspace, tmp_path)
+        replace, count = os.replace, 0
+
+        def soon_full(*args: Any) -> None:
+            nonlocal count
+            count += 1
+            full() if count > 2 else replace(*args)
+
+        with monkeypatch.context() as trouble:
+            trouble.setattr(whole_files.os, "replace", soon_full)
+            with pytest.raises(lftj.DistributedError, match="No space left on device"):
+                workspace.compact()
+        assert count > 2
+        assert stray(workspace, tmp_path) == before
+
+
+def test_commits_leave_no_files_that_pile_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with made(opened(tmp_path)) as workspace:
+        for _ in range(3):
+            assert workspace.load("e", [(0, 1)]) == 0
+            with pytest.raises(lftj.KeyViolationError):
+                workspace.load("acct", [(1, "another"), (60, "a"), (61, "b")])
+        assert not stray(workspace, tmp_path)
+        # Where a commit changed less than it asked for, a file tells its changes: those of late commits alone are kept.
+        monkeypatch.setattr(store, "most_entries", lambda parts: 10)
+        monkeypatch.setattr(store, "recent_entries", lambda parts: 3)
+        for node in range(100, 160):
+            with workspace.transaction() as tx:
+                tx.insert("e", [(0, 1), (1, 2), (node, node), (node, node + 1)])
+            assert sorted(row[:3] for row in tx.changes("e").fetchall()) == [(node, node, 1), (node, node + 1, 1)]
+        assert len(list((tmp_path / "rows").iterdir())) < 150
+        assert workspace.verify() == []
+
+
+def test_rows_without_a_manifest_are_not_removed(tmp_path: Path) -> None:
+    with made(opened(tmp_path)):
+        pass
+    before, text = {file.name for file in (tmp_path / "rows").iterdir()}, (tmp_path / "manifest.json").read_bytes()
+    (tmp_path / "manifest.json").unlink()
+    with pytest.raises(lftj.DistributedError, match=r"manifest.json is missing, though .* holds rows") as caught:
+        opened(tmp_path)
+    assert caught.value.code == "E403"
+    assert {file.name for file in (tmp_path / "rows").iterdir()} == before
+    (tmp_path / "manifest.json").write_bytes(text)
+    with opened(tmp_path) as workspace:
+        assert len(workspace["acct"].fetchall()) == 12
+
+
+def test_a_first_commit_that_died_is_no_damage(tmp_path: Path) -> None:
+    child = os.fork()
+    if not child:
+        manifest.Manifest.store = lambda *args: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[method-assign]
+        workspace = opened(tmp_path / "path")
+        made(workspace)
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == signal.SIGKILL
+    with opened(tmp_path / "path") as workspace:
+        workspace.relation("e", {"x": int, "y": int})
+        assert workspace.load("e", [(1, 2)]) == 1
+
+
+def test_the_number_of_parts_is_open_until_there_are_rows(tmp_path: Path) -> None:
+    with opened(tmp_path, 3) as workspace:
+        workspace.relation("e", {"x": int, "y": int})
+    with opened(tmp_path, 5) as workspace:
+        workspace.load("e", [(n, n) for n in range(30)])
+    with pytest.raises(lftj.DistributedError, match="holds 5 parts, the executor has 3"):
+        opened(tmp_path, 3)
+
+
+def test_files_that_are_gone_are_named(tmp_path: Path) -> None:
+    with made(opened(tmp_path)) as workspace:
+        read = workspace["acct"]
+        for file in (tmp_path / "rows").iterdir():
+            file.unlink()
+        with pytest.raises(lftj.DistributedError, match=r"rows/.*\.arrow is missing") as caught:
+            read.fetchall()
+        assert caught.value.code == "E403"
+        workspace._store.executor.forget()
+        for file in (tmp_path / "state").iterdir():
+            file.unlink()
+        with pytest.raises(lftj.DistributedError, match=r"rows/.*\.arrow is missing"):
+            workspace.load("acct", [(70, "a")])
+        (tmp_path / "manifest.json").unlink()
+        with pytest.raises(lftj.DistributedError, match=r"manifest.json is missing"):
+            workspace.load("acct", [(70, "a"), (71, "a"), (72, "a")])
+
+
+def test_a_path_that_is_no_folder_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(lftj.DistributedError, match=r"/file cannot be used: .*File exists") as caught:
+        opened(tmp_path / "file")
+    assert caught.value.code == "E405"
+
+
+def test_files_that_are_not_parquet_are_named(tmp_path: Path) -> None:
+    source = tmp_path / "e.parquet"
+    pyarrow.parquet.write_table(pa.table({"x": list(range(5000)), "y": list(range(5000))}), source)
+    whole = source.read_bytes()
+    with opened(tmp_path / "path") as workspace:
+        workspace.relation("e", {"x": int, "y": int})
+        for text in (whole[: len(whole) // 2], whole[:500] + bytes(2000) + whole[2500:]):
+            source.write_bytes(text)
+            with pytest.raises(lftj.FrameError, match=r"e\.parquet cannot be read: ") as caught:
+                workspace.load("e", source)
+            assert caught.value.code == "E232"
+        source.write_bytes(whole)
+        assert workspace.load("e", source) == 5000
