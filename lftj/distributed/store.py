@@ -22,7 +22,7 @@ from lftj.distributed.placing.planner import plan_of
 from lftj.distributed.placing.programs import described, restored
 from lftj.distributed.present import Present
 from lftj.distributed.sending import Executor
-from lftj.distributed.stored.stored_files import sweep_states
+from lftj.distributed.stored.stored_files import sweep_shared, sweep_states
 from lftj.distributed.stored.storing import begin_storing, end_storing
 from lftj.distributed.verify import sweep_verified
 from lftj.errors import DistributedError
@@ -141,7 +141,8 @@ class Store:
             return sweep(self.executor.path, self.manifest)
 
     def _compact(self, most: int, recent: int) -> None:
-        """Compact, and remove what the compaction before this one made superfluous: what was read since then stays readable."""
+        """Compact, and remove what the compaction before this one made superfluous, so that what was read since then stays readable; and
+        what workers stored that no part is opened from any more."""
         before = self.manifest
         manifest = compacted(self.executor, before, self.plan, most, recent)
         if manifest is before:
@@ -149,6 +150,7 @@ class Store:
         self._become(manifest, self.plan, self.program, self.views)
         self._remove(self._superfluous)
         self._superfluous = before.files() - manifest.files()
+        sweep_shared(self.executor.path)
 
     def _remove(self, files: Iterable[str]) -> None:
         for file in files:

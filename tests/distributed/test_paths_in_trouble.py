@@ -18,6 +18,7 @@ from lftj.distributed import store
 from lftj.distributed.files import manifest, whole_files
 from lftj.distributed.files.manifest import Manifest
 from lftj.distributed.store import Store
+from lftj.distributed.stored import stored_files
 from tests.distributed.inline import InlineExecutor
 
 RULES = """
@@ -174,6 +175,31 @@ def test_commits_leave_no_files_that_pile_up(tmp_path: Path, monkeypatch: pytest
                 tx.insert("e", [(0, 1), (1, 2), (node, node), (node, node + 1)])
             assert sorted(row[:3] for row in tx.changes("e").fetchall()) == [(node, node, 1), (node, node + 1, 1)]
         assert len(list((tmp_path / "rows").iterdir())) < 150
+        assert workspace.verify() == []
+
+
+def test_what_workers_store_does_not_pile_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored_files, "UNTOUCHED", 0.0)
+    monkeypatch.setattr(store, "most_entries", lambda parts: 70)
+    monkeypatch.setattr(store, "recent_entries", lambda parts: 30)
+    with made(lftj.connect(executor=InlineExecutor(tmp_path, 3, 2))) as workspace:
+        workspace.add_rules(".decl met(o: symbol, n: number) met(o, count()) :- acct(x, o), e(x, y), e(y, z), acct(z, _).")
+        executor = workspace._store.executor
+        for step in range(60):
+            with workspace.transaction() as tx:
+                tx.insert("e", [(step, step + 1), (step + 2, step)])
+                tx.upsert("acct", [(step, f"s{step}")])
+            if step % 20 == 19:
+                executor.forget()  # others begin files of their own
+        whole = len(list((tmp_path / "state").glob("whole-*")))
+        assert whole < 40  # most that a compaction found are gone
+        stored_files.sweep_shared(tmp_path)
+        assert len(list((tmp_path / "state").glob("whole-*"))) < whole
+        executor.forget()
+        with workspace.transaction() as tx:
+            tx.delete("e", [(n, n + 1) for n in range(60)])
+        cost = workspace.profile(last=1).iloc[0]
+        assert cost["built"] == 0
         assert workspace.verify() == []
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from scantree.watched_files import SUMS
 STATE = "state"
 """The folder of pages, strings and records, below the path."""
 _RECORD = ".json"
+UNTOUCHED = 600.0
+"""Seconds for which a file that no record names may be one that a worker is just going to name."""
 
 
 @dataclass(frozen=True, order=True)
@@ -83,6 +86,20 @@ def remove_older(folder: Path, latest: RecordName, base: int) -> None:
         named = _named(folder, set(found).difference(stale))
         for file in folder.glob(f"{stale[0].owner}-*"):
             if file.name not in named:
+                file.unlink(missing_ok=True)
+
+
+def sweep_shared(path: Path) -> None:
+    """Remove pages and strings of no one part that no record needs and nobody wrote to of late. Workers may have parts below the path: one
+    that wants such a file again sees that it is gone, and writes all anew."""
+    folder, latest = path / STATE, time.time() - UNTOUCHED
+    found = records(folder)
+    named = _named(folder, found)
+    if not named.issuperset(name.file for name in found) or records(folder) != found:
+        return  # parts are being stored
+    for pattern in ("whole-*", "strings-*"):
+        for file in folder.glob(pattern):
+            if file.name not in named and file.stat().st_mtime <= latest:
                 file.unlink(missing_ok=True)
 
 
