@@ -29,7 +29,6 @@ from lftj.types import INT
 
 _REPLAN = 8  # growth or shrinkage of anything a plan reads after which it is made anew
 _SEEN = 64  # changed rows after which their average tells something
-_LOOKED_AT = 8  # runs from one look at the sizes to the next
 _FEW = 64  # up to this many rows no growth matters
 
 
@@ -43,11 +42,11 @@ class DeltaQuery:
     """The bound columns of a negated atom; None for a positive one."""
     needed: tuple[int, ...]
     steps: int = 0
-    """Kernel steps of all runs so far, and the changed rows they were for."""
+    """Kernel steps of all runs with the present plan, and the changed rows they were for."""
     rows: int = 0
     _prepared: PreparedPlan | None = None
     _sizes: tuple[int, ...] = ()
-    _runs: int = 0
+    _changed: int = 0
 
     @property
     def sign(self) -> int:
@@ -75,17 +74,18 @@ class DeltaQuery:
         return self.steps / self.rows * rows if self.rows >= _SEEN else 0.0
 
     def _plan(self, versions: Versions, change: Delta, context: Context) -> PreparedPlan:
-        self._runs += 1
-        if self._prepared is None or self._runs % _LOOKED_AT == 0:
-            # not the change's own size: it varies from commit to commit, and its variables come first in any case
-            sizes = tuple([0 if atom.relation == CHANGE else versions[atom.relation].count for atom in self.rule.atoms])
-            if self._prepared is None or any(_differ(*pair) for pair in zip(sizes, self._sizes, strict=True)):
-                more = max(change.inserts, change.erases, key=lambda rows: len(rows[0]))
-                readable = versions.with_change(self.relation, self.bound, more).with_signed(self.relation, self.bound, change)
-                choice = choose_order(self.rule, self.needed, readable, context.statistics, building=0.0, upkeep=context.upkeep)
-                plan = self._signed(choice, readable)
-                self._prepared, self._sizes = PreparedPlan(plan, readable, context), sizes
-                _keep_orders(plan, readable, context)
+        # the changed atom itself does not count: of changes that vary the few rows do, as a plan for many may begin elsewhere
+        sizes = tuple([0 if atom.relation == CHANGE else versions[atom.relation].count for atom in self.rule.atoms])
+        changed = sum([versions.sizes.get(name, 0) for name in {self.relation, *(name.removesuffix(OLD) for name in self.rule.reads)}])
+        fewer = _FEW < self._changed > _REPLAN * changed
+        if self._prepared is None or fewer or any(map(_differ, sizes, self._sizes)):
+            more = max(change.inserts, change.erases, key=lambda rows: len(rows[0]))
+            readable = versions.with_change(self.relation, self.bound, more).with_signed(self.relation, self.bound, change)
+            choice = choose_order(self.rule, self.needed, readable, context.statistics, building=0.0, upkeep=context.upkeep)
+            plan = self._signed(choice, readable)
+            self._prepared, self._sizes, self._changed = PreparedPlan(plan, readable, context), sizes, changed
+            self.steps = self.rows = 0
+            _keep_orders(plan, readable, context)
         return self._prepared
 
     def _signed(self, choice: Choice, readable: Versions) -> RulePlan:

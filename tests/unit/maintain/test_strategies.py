@@ -122,6 +122,7 @@ def test_the_first_fact_of_a_view_may_be_what_its_rule_derives(workspace: Any):
 def strict(monkeypatch: pytest.MonkeyPatch) -> Any:
     """A workspace where an update may take hardly any of a full evaluation's work."""
     monkeypatch.setattr(refresh, "_ALWAYS", 1)
+    monkeypatch.setattr(refresh, "_SOON", 1)
     made = lftj.connect(elastic=0.001)
     made.add_rules(RULES)
     made.load("e", [(i, i + 1) for i in range(300)])
@@ -157,3 +158,37 @@ def test_a_view_and_its_support_counts_share_pages(workspace: Any):
     state = workspace._engine.state
     for name in ("two", "known"):
         assert state.database[name].identity.root == state.heads[name].support.tree.root
+
+
+# ── plans of delta queries ────────────────────────────────────────────────────────────────────────────────────────────
+VIA = """
+.decl w(x: number, y: number, k: number)  .decl d(x: number, v: number)
+.decl via(y: number, x: number)            via(y, x) :- d(y, v), d(x, u), w(x, y, k), v = u + k.
+"""
+ROADS = [(x, (x * 7 + k) % 3000, k) for x in range(3000) for k in (1, 2, 3)]
+FAR = [(x, x % 37) for x in range(3000)]
+
+
+def steps_of_changes(workspace: Any) -> list[int]:
+    """The steps of commits that move a few values."""
+    done = [commit(workspace, "d", insert=[(x, x % 37 + 1)], delete=[(x, x % 37)]) for x in (5, 70, 900)]
+    assert workspace.verify() == []
+    return [sum(row["steps"] for row in each if row["relation"] == "via") for each in done]
+
+
+def test_a_plan_that_was_made_when_there_was_nothing_to_join_is_made_again_at_once():
+    workspace = lftj.connect()
+    workspace.add_rules(VIA)
+    workspace.load("d", FAR[:1])
+    workspace.load("w", ROADS)
+    workspace.load("d", FAR[1:])
+    assert max(steps_of_changes(workspace)) < 200
+
+
+def test_a_plan_that_was_made_for_a_large_change_does_not_serve_a_small_one():
+    workspace = lftj.connect(elastic=float("inf"))
+    workspace.add_rules(VIA)
+    with workspace.transaction() as tx:
+        tx.insert("w", ROADS)
+        tx.insert("d", FAR)
+    assert max(steps_of_changes(workspace)) < 200
