@@ -23,6 +23,9 @@ from lftj.types import INT64_MAX, INT64_MIN, Type, encode_scalar
 pc: Any = pyarrow.compute  # its functions are made at import time, where no type checker sees them
 
 _HINTS = {
+    "int": "write whole numbers as -12, or declare the column float or str",
+    "float": "write numbers as -1.5 or 2e10, or declare the column str",
+    "decimal": "write numbers as -1.50, or declare the column str",
     "bool": "write true or false",
     "date": "write dates as 2013-01-31",
     "timestamp": "write timestamps as 2013-01-31 23:59:59.123456, without a time zone",
@@ -72,9 +75,9 @@ def _parse(strings: Any, type: Type) -> Any:
 def _error_of(text: str, type: Type, empty_is_null: bool) -> LftjError:
     """Why this text is not a value of the type."""
     trimmed = text.strip()
-    if type.name == "int" and re.fullmatch(r"[+-]?\d+", trimmed):
+    if type.name == "int" and re.fullmatch(r"[+-]?[0-9]+", trimmed):
         return ValueRangeError(f"{trimmed} is outside the range of int, {INT64_MIN} … {INT64_MAX}")
-    if type.name == "float" and re.fullmatch(r"[+-]?[\d.]+(e[+-]?\d+)?", trimmed, re.IGNORECASE) and math.isinf(float(trimmed)):
+    if type.name == "float" and re.fullmatch(r"[+-]?[0-9.]+(e[+-]?[0-9]+)?", trimmed, re.IGNORECASE) and math.isinf(float(trimmed)):
         return ValueRangeError(f"{trimmed} is outside the range of float")
     if type.name == "decimal":
         try:

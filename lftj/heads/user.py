@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from lftj.dictionary import Dictionary
+from lftj.errors import LftjError
 from lftj.frames.out import to_values
 from lftj.heads.concatenation import order_in_groups
 from lftj.types import Type, encode_scalar
@@ -72,8 +73,12 @@ class UserAggregate:
         return state if self.finish is None else self.finish(state)
 
     def note(self, problem: Exception, group: str) -> None:
-        """Add to what a user's function raised a note that says where; `group` is how messages call the group."""
-        problem.add_note(f"in the user aggregate {self.name}, {group}")
+        """Say where: in a note to what a user's function raised, in the message where its result is none. `group`: as messages call it."""
+        if not isinstance(problem, LftjError):
+            problem.add_note(f"in the user aggregate {self.name}, {group}")
+            return
+        problem.message = f"the user aggregate `{self.name}` {group}: {problem.message}"
+        problem.hint = f"let `finish` give a value of the result_type, {self.result_type}"
 
 
 def grouped_folds(

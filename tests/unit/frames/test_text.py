@@ -66,16 +66,28 @@ def test_written_forms_of_every_type(tmp_path: Path) -> None:
     ]
 
 
+WHOLE = "\n  help: write whole numbers as -12, or declare the column float or str"
 REFUSED = [
-    (XFER, "src,amt,who\n1,2.5,a\nz,2.5,b\n", "error[E210]: x.csv, line 3 (row 1), column \"src\": expected int, found 'z'"),
-    (XFER, 'src,amt,who\n1,2.5,"a\nb"\n\n1.5,2.5,b\n', "error[E210]: x.csv, line 5 (row 1), column \"src\": expected int, found '1.5'"),
-    (XFER, "src,amt,who\n0x10,2.5,b\n", "error[E210]: x.csv, line 2 (row 0), column \"src\": expected int, found '0x10'"),
+    (XFER, "src,amt,who\n1,2.5,a\nz,2.5,b\n", "error[E210]: x.csv, line 3 (row 1), column \"src\": expected int, found 'z'" + WHOLE),
+    (
+        XFER,
+        'src,amt,who\n1,2.5,"a\nb"\n\n1.5,2.5,b\n',
+        "error[E210]: x.csv, line 5 (row 1), column \"src\": expected int, found '1.5'" + WHOLE,
+    ),
+    (XFER, "src,amt,who\n0x10,2.5,b\n", "error[E210]: x.csv, line 2 (row 0), column \"src\": expected int, found '0x10'" + WHOLE),
     (
         XFER,
         "src,amt,who\n1,2.5,b\n9223372036854775808,1,c\n",
         'error[E220]: x.csv, line 3 (row 1), column "src": 9223372036854775808 is outside the range of int, '
         "-9223372036854775808 … 9223372036854775807",
     ),
+    (
+        XFER,
+        "src,amt,who\n1,\u0661,b\n",  # a digit, though none of those that numbers are written with here
+        "error[E210]: x.csv, line 2 (row 0), column \"amt\": expected float, found '\u0661'\n"
+        "  help: write numbers as -1.5 or 2e10, or declare the column str",
+    ),
+    (XFER, "src,amt,who\n\u0661,1,b\n", "error[E210]: x.csv, line 2 (row 0), column \"src\": expected int, found '\u0661'" + WHOLE),
     (XFER, "src,amt,who\n1,1e999,b\n", 'error[E220]: x.csv, line 2 (row 0), column "amt": 1e999 is outside the range of float'),
     (
         XFER,
@@ -124,7 +136,12 @@ REFUSED = [
         "  help: round it first: value.quantize(…)",
     ),
     ([("m", decimal(4, 2))], "m\n100\n", 'error[E220]: x.csv, line 2 (row 0), column "m": 100 is outside the range of decimal(4,2)'),
-    ([("m", decimal(4, 2))], "m\none\n", "error[E210]: x.csv, line 2 (row 0), column \"m\": expected decimal(4,2), found 'one'"),
+    (
+        [("m", decimal(4, 2))],
+        "m\none\n",
+        "error[E210]: x.csv, line 2 (row 0), column \"m\": expected decimal(4,2), found 'one'\n"
+        "  help: write numbers as -1.50, or declare the column str",
+    ),
 ]
 
 

@@ -173,6 +173,20 @@ def test_what_a_users_function_raises_says_where(inverse: Any) -> None:
     head.step([((0, "DE", 2, 0.0, 0, "", ""), 1)])
 
 
+@pytest.mark.parametrize("inverse", [None, lambda a: -a])
+@pytest.mark.parametrize(
+    ("given", "found"), [(None, "NULL is not a value"), (1.5, "expected int, found 1.5 (float)"), (2**63, "outside the")]
+)
+def test_a_result_that_is_none_of_its_type_says_whose(inverse: Any, given: Any, found: str) -> None:
+    odd = UserAggregate("odd", 0, lambda v: v, lambda a, b: a + b, inverse, lambda total: given if total else 0, (INT,), INT)
+    head = Head(shape_of([("odd", [2], INT)], [1]), [((0, "FR", 0, 0.0, 0, "", ""), 1)], {"odd": odd})
+    with pytest.raises(LftjError) as caught:
+        head.state.update(*head.columns([((0, "DE", 3, 0.0, 0, "", ""), 1)]))
+    assert caught.value.message.startswith("the user aggregate `odd` for the group ('DE'): ")
+    assert found in caught.value.message
+    assert caught.value.hint == "let `finish` give a value of the result_type, int"
+
+
 # ── work and memory ───────────────────────────────────────────────────────────────────────────────────────────────────
 @pytest.mark.parametrize("name", ["count", "sums", "floats", "extremes"])
 @pytest.mark.parametrize("rows", [2_000, 20_000])
