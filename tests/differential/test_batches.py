@@ -83,7 +83,7 @@ def test_differential_a_rule_added_and_removed_is_nothing(program: Program, fact
     workspace = workspace_with(program, facts)
     before = contents(workspace, program)
     view = data.draw(st.sampled_from(program.views))
-    if view.aggregate:
+    if view.aggregates:
         return
     with workspace.transaction() as forth:
         handle = forth.add_rule(data.draw(st.composite(rule_for)(view, program.views)))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from decimal import Decimal
 
 from lftj.syntax import tree
 from tests.reference.aggregates import UserFold, fold
@@ -100,14 +101,17 @@ class HeadRule:
         return tuple(row)
 
 
-def _float_columns(clauses: Iterable[tree.Clause]) -> dict[str, list[bool]]:
+def _conversions(clauses: Iterable[tree.Clause]) -> dict[str, list[Callable[[Value], Value]]]:
+    """What each column makes of a value: integers stand for floats and decimals too."""
     clauses = list(clauses)
     base = {clause.name: clause.base for clause in clauses if isinstance(clause, tree.TypeAlias)}
 
-    def is_float(name: str) -> bool:
-        return is_float(base[name]) if name in base else name == "float"
+    def of(name: str) -> Callable[[Value], Value]:
+        if name in base:
+            return of(base[name])
+        return float if name == "float" else Decimal if name.startswith("decimal") else lambda value: value  # type: ignore[return-value]
 
-    return {each.name: [is_float(column.type) for column in each.columns] for each in clauses if isinstance(each, tree.Declaration)}
+    return {each.name: [of(column.type) for column in each.columns] for each in clauses if isinstance(each, tree.Declaration)}
 
 
 def check_keys(relations: Mapping[str, set[Row]], keys: Mapping[str, tuple[int, ...]]) -> None:
@@ -131,12 +135,12 @@ def evaluate(
     clauses = with_relations_for_choices(program.clauses if isinstance(program, tree.ParsedProgram) else tuple(program))
     rules = [clause for clause in clauses if isinstance(clause, tree.Rule)]
     declared = {clause.name: clause for clause in clauses if isinstance(clause, tree.Declaration)}
-    floats = _float_columns(clauses)
+    conversions = _conversions(clauses)
     all_keys = {name: tuple(range(len(each.columns) - 1)) for name, each in declared.items() if each.functional} | dict(keys or {})
 
     def stored(name: str, row: Row) -> Row:
-        width = floats.get(name, [False] * len(row))
-        return tuple(checked(float(value) if real else value) for value, real in zip(row, width, strict=True))
+        known = conversions.get(name)
+        return tuple(map(checked, row)) if known is None else tuple(checked(of(value)) for value, of in zip(row, known, strict=True))
 
     domains = choice_domains(declared.values())
     level, inside = dict.fromkeys(domains, 0) | levels(rules), extremes(rules)

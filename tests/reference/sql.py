@@ -70,7 +70,9 @@ def expression(term: tree.Term, names: Names) -> str:
         case tree.Call(functor=functor, args=args) if functor in FUNCTIONS:
             return FUNCTIONS[functor].format(*(expression(arg, names) for arg in args))
         case tree.Call(functor=functor, args=(left, right)):
-            return f"({expression(left, names)} {OPERATORS[functor]} {expression(right, names)})"
+            # A plain number, since DuckDB adds only INTEGER to a DATE.
+            second = str(right.value) if isinstance(right, tree.Constant) and type(right.value) is int else expression(right, names)
+            return f"({expression(left, names)} {OPERATORS[functor]} ({second}))"
     raise NotImplementedError(f"{term} in SQL")
 
 

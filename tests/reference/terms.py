@@ -60,6 +60,8 @@ def _power(base: Value, exponent: Value) -> Value:
 
 
 def _add(left: Value, right: Value) -> Value:
+    if isinstance(left, datetime.datetime):
+        return left + right * MICROSECOND  # type: ignore[operator]
     if isinstance(left, datetime.date):
         return left + datetime.timedelta(days=right)  # type: ignore[arg-type]
     return left + right  # type: ignore[operator]
@@ -68,6 +70,8 @@ def _add(left: Value, right: Value) -> Value:
 def _subtract(left: Value, right: Value) -> Value:
     if isinstance(left, datetime.datetime) and isinstance(right, datetime.datetime):
         return (left - right) // MICROSECOND
+    if isinstance(left, datetime.datetime):
+        return left - right * MICROSECOND  # type: ignore[operator]
     if isinstance(left, datetime.date):
         return (left - right).days if isinstance(right, datetime.date) else left - datetime.timedelta(days=right)  # type: ignore[arg-type]
     return left - right  # type: ignore[operator]

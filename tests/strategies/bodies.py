@@ -35,6 +35,9 @@ LOCAL: Mapping[str, tuple[str, ...]] = {
 }
 """Names for variables of negations and aggregates; the same names in two of them are different variables."""
 
+RESULTS: Mapping[str, str] = {"int": "m", "float": "a", "str": "ms", "bool": "mb", "date": "md", "timestamp": "mp", COST: "mc"}
+"""Names for what aggregates give."""
+
 FEATURES = ("comparison", "assignment", "negation", "nested", "disjunction", "aggregate")
 SQL_FEATURES = ("comparison", "assignment", "negation", "nested", "aggregate")
 
@@ -97,11 +100,11 @@ class BodyDrawer:
         raise AssertionError(feature)
 
     def _assignment(self) -> tree.Comparison:
-        type_ = self.draw(st.sampled_from(["int", "int", "str", "float"]))
+        type_ = self.draw(st.sampled_from(["int", "int", "str", "float", "date", COST]))
         if "disjunction" not in self.features:
             type_ = "int"
         value = expression(self.draw, self.bound, type_)
-        name = self._name({"int": "n", "str": "o", "float": "l"}[type_])
+        name = self._name({"int": "n", "str": "o", "float": "l", "date": "nd", COST: "nc"}[type_])
         self.bound[name] = type_
         return tree.Comparison("=", tree.Variable(name), value)
 
@@ -154,8 +157,10 @@ class BodyDrawer:
     def _aggregate(self) -> tree.Comparison:
         """`m = sum x : { … }` and the like, or a comparison of the result with a variable that others bind."""
         body, inside = self._inner(features=[each for each in self.features if each != "aggregate"])
-        targets = sorted(name for name in inside if inside[name] in ("int", "float") and name not in self.bound)
-        function = self.draw(st.sampled_from(["count", "sum", "min", "max", "mean"])) if targets else "count"
+        own = sorted(name for name in inside if name not in self.bound)
+        function = self.draw(st.sampled_from(["count", "sum", "min", "max", "mean"]))
+        targets = [name for name in own if function in ("min", "max") or inside[name] in ("int", "float", COST)]
+        function = function if targets else "count"
         if function == "count":
             target, type_ = None, "int"
         else:
@@ -164,7 +169,8 @@ class BodyDrawer:
         found = tree.Aggregate(function, target, body)
         known = of_type(self.bound, type_)
         if known and not self.draw(st.integers(0, 2)):
-            return tree.Comparison(self.draw(st.sampled_from(["=", "<=", "!="])), tree.Variable(self.draw(st.sampled_from(known))), found)
-        result = self._name({"int": "m", "float": "a"}[type_])
+            operators = ["=", "!="] if type_ == "bool" else ["=", "<=", "!="]
+            return tree.Comparison(self.draw(st.sampled_from(operators)), tree.Variable(self.draw(st.sampled_from(known))), found)
+        result = self._name(RESULTS[type_])
         self.bound[result] = type_
         return tree.Comparison("=", tree.Variable(result), found)

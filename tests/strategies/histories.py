@@ -83,7 +83,7 @@ def changes(draw: Draw, specs: tuple[Spec, ...] = CHANGEABLE) -> Change:
 def read_by(program: Program) -> tuple[Spec, ...]:
     """The relations whose changes matter: base relations that rules mention, and views, which may have rows of their own."""
     named = {name for rule in program.rules for name in relations_of(rule)}
-    views = tuple(view.spec for view in program.views if not view.aggregate)
+    views = tuple(view.spec for view in program.views if not view.aggregates)
     return tuple(spec for spec in CHANGEABLE if spec.name in named) * 3 + views or CHANGEABLE
 
 
@@ -100,7 +100,7 @@ def relations_of(node: object) -> set[str]:
 @st.composite
 def transactions(draw: Draw, program: Program, read: tuple[Spec, ...]) -> Transact:
     """One to three actions together, now and then rolled back."""
-    open_views = [view for view in program.views if not view.aggregate]
+    open_views = [view for view in program.views if not view.aggregates]
     actions: list[Action] = []
     for _ in range(draw(st.integers(1, 3))):
         match draw(st.sampled_from(["change", "change", "change", "change", "add", "remove"])):

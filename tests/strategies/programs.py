@@ -15,20 +15,29 @@ from hypothesis import strategies as st
 
 from lftj.syntax import tree
 from tests.strategies.bodies import FEATURES, SQL_FEATURES, BodyDrawer
-from tests.strategies.schemas import BASES, INTEGER_BASES, Spec, values
+from tests.strategies.schemas import BASES, COST, INTEGER_BASES, Spec, values
 from tests.strategies.terms import Draw, Typed, expression, of_type, plain
 
-AGGREGATES = {"int": ("sum", "min", "max"), "float": ("mean", "sum", "min", "max"), "str": ("min", "max", "concat")}
+AGGREGATES = {
+    "int": ("count", "sum", "min", "max"),
+    "float": ("mean", "sum", "min", "max"),
+    "str": ("min", "max", "concat"),
+    "bool": ("min", "max"),
+    "date": ("min", "max"),
+    "timestamp": ("min", "max"),
+    COST: ("sum", "min", "max"),
+}
+"""By the type of the result."""
 
 
 @dataclass(frozen=True)
 class View:
-    """A view and where it stands. An aggregate view has exactly one rule, whose last column is the aggregate."""
+    """A view and where it stands. A view with aggregates has exactly one rule, whose last columns they are."""
 
     spec: Spec
     level: int
     recursive: bool = False
-    aggregate: str | None = None
+    aggregates: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -71,13 +80,12 @@ def _view(draw: Draw, name: str, level: int, kind: str) -> View:
     if kind == "recursive":
         return View(Spec(name, draw(st.sampled_from([("int",), ("int", "int")]))), level, recursive=True)
     if kind == "function":
-        return View(Spec(name, ("int", draw(st.sampled_from(["int", "str"]))), key=(0,), functional=True), level)
-    group = draw(st.lists(st.sampled_from(["int", "int", "int", "str", "float"]), max_size=2))
+        return View(Spec(name, ("int", draw(st.sampled_from(["int", "str", "date", COST]))), key=(0,), functional=True), level)
+    group = draw(st.lists(st.sampled_from(["int", "int", "int", "str", "float", "date", COST]), max_size=2))
     if kind == "plain":
         return View(Spec(name, tuple(group)), level)
-    type_ = draw(st.sampled_from(sorted(AGGREGATES)))
-    function = draw(st.sampled_from((*AGGREGATES[type_], "count")))
-    return View(Spec(name, (*group, "int" if function == "count" else type_)), level, aggregate=function)
+    types = draw(st.lists(st.sampled_from(["int", "int", "float", "float", "str", *AGGREGATES]), min_size=1, max_size=3))
+    return View(Spec(name, (*group, *types)), level, aggregates=tuple(draw(st.sampled_from(AGGREGATES[type_])) for type_ in types))
 
 
 def rule_for(draw: Draw, view: View, all_views: Sequence[View], features: Sequence[str] = FEATURES) -> tree.Rule:
@@ -90,7 +98,7 @@ def rule_for(draw: Draw, view: View, all_views: Sequence[View], features: Sequen
     else:
         drawer = BodyDrawer(draw, (*BASES, *lower * 2), (*BASES, *lower * 2), features)
     body = drawer.body()
-    if view.aggregate:
+    if view.aggregates:
         return tree.Rule((tree.Atom(view.spec.name, _aggregated(draw, view, drawer.bound)),), body)
     heads = [view.spec, *draw(st.lists(st.sampled_from(same), max_size=1))] if same and not draw(st.integers(0, 5)) else [view.spec]
     atoms = [spec.atom([_head_term(draw, drawer.bound, type_, view.recursive) for type_ in spec.types]) for spec in heads]
@@ -105,18 +113,23 @@ def _head_term(draw: Draw, bound: Typed, type_: str, recursive: bool) -> tree.Te
 
 
 def _aggregated(draw: Draw, view: View, bound: Typed) -> tuple[tree.Term, ...]:
-    *group, result = view.spec.types
-    terms = [plain(draw, bound, type_) for type_ in group]
-    if view.aggregate == "count":
-        return (*terms, tree.HeadAggregate("count", ()))
-    assert view.aggregate is not None
-    source = "int" if view.aggregate == "mean" and of_type(bound, "int") else result
+    width = len(view.spec.types) - len(view.aggregates)
+    terms = [plain(draw, bound, type_) for type_ in view.spec.types[:width]]
+    calls = zip(view.aggregates, view.spec.types[width:], strict=True)
+    return (*terms, *(_call(draw, function, type_, bound) for function, type_ in calls))
+
+
+def _call(draw: Draw, function: str, result: str, bound: Typed) -> tree.HeadAggregate:
+    if function == "count":
+        return tree.HeadAggregate("count", ())
+    sources = [each for each in ("int", COST) if of_type(bound, each)] if function == "mean" else []
+    source = draw(st.sampled_from([*sources, result]))
     names = of_type(bound, source)
     argument = tree.Variable(draw(st.sampled_from(names))) if names else tree.Constant(draw(values(source)))
-    if view.aggregate != "concat":
-        return (*terms, tree.HeadAggregate(view.aggregate, (argument,)))
+    if function != "concat":
+        return tree.HeadAggregate(function, (argument,))
     keys = [tree.Variable(name) for name in of_type(bound, "int")[:1]]
-    return (*terms, tree.HeadAggregate("concat", (argument, tree.Constant(","), *keys)))
+    return tree.HeadAggregate("concat", (argument, tree.Constant(","), *keys))
 
 
 @st.composite
@@ -125,7 +138,7 @@ def programs(draw: Draw, max_levels: int = 3, functions: bool = True) -> Program
     found = draw(views(max_levels, functions))
     rules = []
     for view in found:
-        for _ in range(1 if view.aggregate else draw(st.integers(1, 2)) + view.recursive):
+        for _ in range(1 if view.aggregates else draw(st.integers(1, 2)) + view.recursive):
             rules.append(rule_for(draw, view, found))
     return Program(found, tuple(rules))
 
@@ -134,6 +147,6 @@ def programs(draw: Draw, max_levels: int = 3, functions: bool = True) -> Program
 def conjunctive_rules(draw: Draw) -> tree.Rule:
     """A rule that one SQL query can say, over the base relations."""
     view = _view(draw, "goal", 1, draw(st.sampled_from(["plain", "aggregate"])))
-    if view.aggregate == "concat":
-        view = View(view.spec, 1, aggregate="max")
+    if "concat" in view.aggregates:
+        view = View(view.spec, 1, aggregates=tuple("max" if each == "concat" else each for each in view.aggregates))
     return rule_for(draw, view, (), SQL_FEATURES)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hypothesis import strategies as st
 
 from lftj.syntax import tree
-from tests.strategies.schemas import COST, values
+from tests.strategies.schemas import values
 
 Draw = st.DrawFn
 Typed = dict[str, str]
@@ -31,11 +31,15 @@ def plain(draw: Draw, bound: Typed, type_: str) -> tree.Term:
 
 def _integer(draw: Draw, bound: Typed, functors: bool) -> tree.Term:
     left = plain(draw, bound, "int")
-    kind = draw(st.sampled_from(["+", "-", "*", "/", "%", "neg", "min", "max", "band", *["strlen"] * functors]))
+    days = ["days"] * bool(of_type(bound, "date"))
+    kind = draw(st.sampled_from(["+", "-", "*", "/", "%", "neg", "min", "max", "band", *["strlen"] * functors, *days]))
     if kind == "neg":
         return tree.Call("neg", (left,))
     if kind == "strlen":
         return tree.Call("strlen", (plain(draw, bound, "str"),))
+    if kind == "days":
+        between = tree.Call("-", (plain(draw, bound, "date"), plain(draw, bound, "date")))
+        return tree.Call("%", (between, tree.Constant(3)))
     if kind in "/%":
         return tree.Call(kind, (left, tree.Constant(draw(st.sampled_from([2, 3, -2])))))
     right = plain(draw, bound, "int")
@@ -49,7 +53,8 @@ def _string(draw: Draw, bound: Typed) -> tree.Term:
         return tree.Call(kind, (first, plain(draw, bound, "str")))
     if kind == "substr":
         return tree.Call("substr", (first, tree.Constant(draw(st.integers(0, 1))), tree.Constant(1)))
-    return tree.Call("to_string", (plain(draw, bound, "int"),))
+    types = sorted({"int", *bound.values()} - {"float"})  # which DuckDB writes differently
+    return tree.Call("to_string", (plain(draw, bound, draw(st.sampled_from(types))),))
 
 
 def expression(draw: Draw, bound: Typed, type_: str, functors: bool = True) -> tree.Term:
@@ -58,10 +63,12 @@ def expression(draw: Draw, bound: Typed, type_: str, functors: bool = True) -> t
         return _integer(draw, bound, functors)
     if type_ == "str" and functors:
         return _string(draw, bound)
-    if type_ in ("float", COST):
-        operator = draw(st.sampled_from(["+", "-"]))
-        return tree.Call(operator, (plain(draw, bound, type_), plain(draw, bound, type_)))
-    return plain(draw, bound, type_)
+    if type_ in ("str", "bool"):
+        return plain(draw, bound, type_)
+    operator = draw(st.sampled_from(["min", "max"] if type_ == "timestamp" else ["+", "-", "min", "max"]))
+    if type_ == "date" and operator in "+-":
+        return tree.Call(operator, (plain(draw, bound, type_), tree.Constant(draw(st.integers(0, 2)))))
+    return tree.Call(operator, (plain(draw, bound, type_), plain(draw, bound, type_)))
 
 
 def comparison(draw: Draw, bound: Typed, computed: bool = True, functors: bool = True) -> tree.Comparison:

@@ -10,8 +10,8 @@ from tests.reference import evaluate
 from tests.reference.bodies import mentioned
 from tests.reference.sql import answer
 from tests.strategies.histories import Change, History, Transact, histories
-from tests.strategies.programs import Program, conjunctive_rules, programs
-from tests.strategies.schemas import BASES, Row, databases
+from tests.strategies.programs import Program, View, conjunctive_rules, programs
+from tests.strategies.schemas import BASES, COST, Row, databases
 
 ANY = settings(max_examples=2000, phases=[Phase.generate])
 QUARTERS = (0.25, 0.5, 1.0, -2.0)
@@ -58,8 +58,15 @@ def test_every_construct_occurs():
         return {tree.Negation, tree.Disjunction, tree.Aggregate, tree.Call} <= seen
 
     assert mentioned(find(programs(), every, settings=ANY).rules)
-    assert find(programs(), lambda program: any(view.aggregate == "concat" for view in program.views), settings=ANY).rules
+    assert find(programs(), lambda program: any("concat" in view.aggregates for view in program.views), settings=ANY).rules
+    for type_ in ("bool", "date", "timestamp", COST):
+        assert find(programs(), lambda program, type_=type_: any(aggregates(view, type_) for view in program.views), settings=ANY).rules
     assert find(programs(), lambda program: any(view.recursive for view in program.views), settings=ANY).rules
+
+
+def aggregates(view: View, type_: str) -> bool:
+    """Whether a view has several aggregates, one of which gives values of this type."""
+    return len(view.aggregates) > 1 and type_ in view.spec.types[-len(view.aggregates) :]
 
 
 def test_histories_change_what_the_program_reads():
