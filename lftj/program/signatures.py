@@ -15,7 +15,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from decimal import Decimal
 
 from lftj.syntax.functors import FUNCTORS, WORD_FUNCTORS, closest
 from lftj.types import BOOL, FLOAT, INT, MAX_DECIMAL_PRECISION, STR, Type, decimal
@@ -121,15 +123,21 @@ def conversion_hint(found: Type, expected: Type) -> str | None:
         return "convert it with to_number(…)"
     if found.name == expected.name == "decimal":
         return f"declare both with one scale: one has {found.scale} decimal places, the other {expected.scale}"
-    return None
+    if (found.name, expected.name) == ("decimal", "float"):
+        return "convert it with to_float(to_string(…)), or declare both with one type"
+    return "declare both with one type" if found.numeric and expected.numeric else None
 
 
 def constant_hint(value: object, expected: Type) -> str | None:
     """How to write a constant of type `expected` instead of `value`, where one may have meant that."""
     if expected.name in ("date", "timestamp") and isinstance(value, str):
         return f'write {expected.name}("{value}")'
-    if expected.name == "decimal" and isinstance(value, (float, int)):
+    if expected == BOOL:
+        return "write true or false"
+    if expected.name == "decimal" and re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", str(value)):
         return f'write decimal("{value}")'
+    if expected == FLOAT and isinstance(value, Decimal):
+        return f"write {value:f}"
     if expected.name == "str":
         return f'write it in quotes: "{value}"'
     if expected.name == "int" and isinstance(value, float):

@@ -100,7 +100,7 @@ FUNCTORS: dict[str, Callable[..., Value]] = {
     "cat": lambda *parts: "".join(parts),
     "strlen": len,
     "substr": lambda text, start, length: text[start : start + length] if start >= 0 and length >= 0 else "",
-    "to_string": lambda value: str(value).lower() if isinstance(value, bool) else str(value),
+    "to_string": lambda value: str(value).lower() if isinstance(value, bool) else format(value, "f" * isinstance(value, decimal.Decimal)),
     "to_number": int,
     "to_float": float,
     "as": lambda value, type_: value,
