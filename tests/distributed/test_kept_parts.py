@@ -9,6 +9,7 @@ import pytest
 
 import lftj
 from lftj.distributed import compact
+from lftj.distributed.work import worker
 from tests.distributed.inline import InlineExecutor
 
 RULES = """
@@ -42,6 +43,19 @@ def touched(executor: InlineExecutor) -> set[int]:
     parts = {task.part for task in executor.tasks if hasattr(task, "part")}
     executor.tasks.clear()
     return parts
+
+
+def test_parts_are_kept_through_all_steps_of_a_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "KEPT_PARTS", 2)
+    many = opened(lftj.connect(executor=InlineExecutor(tmp_path, PARTS)))
+    many.load("d", [(k, k + 1) for k in range(12, 30)])
+    cost = many.profile(last=1).iloc[0]
+    assert cost["rounds"] > 2
+    assert cost["tasks"] > 2 * PARTS
+    assert cost["built"] + cost["opened"] + cost["behind"] <= PARTS  # once each, not for every round
+    many.load("e", [(1, 100)])
+    assert len(worker._worker.parts) == 2
+    assert views(many) == views(opened(lftj.connect(), [*EDGES, (1, 100)], [(k, k + 1) for k in range(30)]))
 
 
 def test_a_part_does_a_commit_once_though_others_follow_elsewhere(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from lftj.distributed.parts.task import Exchanged, PartDone, PartTask
 from lftj.distributed.placing.cuts import Cut
 from lftj.distributed.placing.plan import Output
 from lftj.distributed.placing.programs import digest
-from lftj.distributed.work.worker import Holding, Worker, carefully
+from lftj.distributed.work.worker import Holding, Kept, Worker, carefully
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.database import BASE_SUFFIX
 from lftj.storage.delta import Delta
@@ -45,6 +45,9 @@ class _Run(Holding[PartTask]):
     @property
     def afresh(self) -> bool:
         return self.task.afresh
+
+    def in_the_middle(self, kept: Kept) -> bool:
+        return kept.advance is not None and kept.advance.token == self.task.token
 
     def stage(self) -> PartDone:
         task, done = self.task, self.done

@@ -37,7 +37,7 @@ Task = TypeVar("Task", bound=OnPart)
 _log = logging.getLogger(__name__)
 
 KEPT_PARTS = 64
-"""Parts that one worker keeps; those not used for longest go."""
+"""Parts that one worker keeps from commit to commit; those not used for longest go."""
 
 
 @dataclass
@@ -126,11 +126,17 @@ class Holding(Generic[Task]):
         return state
 
     def tidy(self) -> None:
-        """Forget the parts not used for longest."""
+        """Forget the parts not used for longest, but none in the middle of this commit: it would have to do all steps again."""
         if self.key in (parts := self.worker.parts):
             parts.move_to_end(self.key)
-        while len(parts) > KEPT_PARTS:
-            parts.popitem(last=False)
+        if len(parts) > KEPT_PARTS:
+            idle = [key for key, kept in parts.items() if not self.in_the_middle(kept)]
+            for key in idle[: len(parts) - KEPT_PARTS]:
+                del parts[key]
+
+    def in_the_middle(self, kept: Kept) -> bool:
+        """Whether the task's commit may have more to do with a part."""
+        return False
 
     def rows(self, log: Log) -> Rows:
         """Reads what entries hold for a feed."""
