@@ -35,22 +35,26 @@ def plan_rule(
     needed: tuple[int, ...],
     count: bool,
     lasting: bool = False,
+    repeated: bool = False,
 ) -> RulePlan:
     """The plan for the values of `needed`, with this context's statistics and forced orders; `lasting` as in `make_plan`.
 
+    `repeated`: it runs many times in one commit, so that what commits do for key orders is nothing beside it.
+
     A plan made before is used again while the sizes of what it reads are nearly the same: making one takes longer than many a run.
     """
+    upkeep = None if repeated else context.upkeep
     forced = context.orders.get(rule.source)
     if forced is not None:
-        return make_plan(rule, needed, relations, context.statistics, count=count, forced=forced, lasting=lasting, upkeep=context.upkeep)
+        return make_plan(rule, needed, relations, context.statistics, count=count, forced=forced, lasting=lasting, upkeep=upkeep)
     read = [relations[atom.relation] for atom in rule.atoms]
     sizes = [0 if isinstance(relation, LooseRows) else relation.count for relation in read]
     # rows of a change or of a round come in all sizes: plans are told apart by their magnitude alone
-    key = (rule, needed, count, lasting, *((type(r), r.count.bit_length() // 4 * isinstance(r, LooseRows)) for r in read))
+    key = (rule, needed, count, lasting, repeated, *((type(r), r.count.bit_length() // 4 * isinstance(r, LooseRows)) for r in read))
     known = context.plans.get(key)
     if known is not None and all(_alike(*pair) for pair in zip(sizes, known[0], strict=True)):
         return known[1]
-    plan = make_plan(rule, needed, relations, context.statistics, count=count, lasting=lasting, upkeep=context.upkeep)
+    plan = make_plan(rule, needed, relations, context.statistics, count=count, lasting=lasting, upkeep=upkeep)
     if len(context.plans) >= _PLANS:
         context.plans.clear()
     context.plans[key] = (sizes, plan)

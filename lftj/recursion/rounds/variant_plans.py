@@ -53,8 +53,8 @@ class VariantPlans:
             other, variant.wasted, variant.reading = True, 0, {}
             variant.tries += 1
         if variant.plan is None or other:
-            needed, count = variant.needed, self._counting
-            variant.plan = plan_rule(variant.rule, seen, self._context, needed=needed, count=count, lasting=self._lasting)
+            needed, count, lasting = variant.needed, self._counting, self._lasting
+            variant.plan = plan_rule(variant.rule, seen, self._context, needed=needed, count=count, lasting=lasting, repeated=not lasting)
             variant.planned_for, variant.planned_reading = size, tuple(variant.reading)
             self._kept(variant)
 
