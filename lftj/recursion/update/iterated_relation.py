@@ -31,7 +31,7 @@ from scantree.rows import difference, sort_rows, sorted_matrix
 
 ITERATED = "#iterated"
 """Behind a relation's name: its rows with their iterations."""
-_LATE = 2  # times the square root of rows × changes of an iteration may wait, squared: see `_worth_waiting`
+_LATE = 1  # times all rows that changes may be gone through while they wait for the identity order
 _SHARE = 16  # a part of the rows that may wait from one update to the next, up to
 _LASTING = 1 << 13
 
@@ -44,10 +44,11 @@ def iterated_schema(schema: RelationSchema, suffix: str = ITERATED) -> RelationS
 
 class _Late(NamedTuple):
     """What the identity order lags behind by: an earlier `tree` of it and `changes` since, rows in ascending order with their standings or
-    GONE, as a matrix of columns × rows."""
+    GONE, as a matrix of columns × rows. `gone_through`: how many of them iterations have gone through so far, each time counted."""
 
     tree: Tree
     changes: np.ndarray
+    gone_through: int
 
 
 class IteratedRelation(RelationVersion):
@@ -143,25 +144,19 @@ class IteratedRelation(RelationVersion):
         for order, tree in self._trees.items():
             if order != identity:
                 trees[order] = tree.apply(_permuted(_uncounted(found), order), _permuted(lost, order[:-1]))
-        if trees and self._worth_waiting(late.changes.shape[1], changes.shape[1]):
+        # A row is gone through in the time that a 256th of a page takes: to apply scattered changes costs about as much as to go through
+        # all rows. They wait until that much was spent on waiting, which is at most twice what would have been best, whatever comes.
+        if trees and late.gone_through <= _LATE * self.count:
             return self.followed_by(trees, late)
         return self.followed_by({identity: _applied(late), **trees})
-
-    def _worth_waiting(self, waiting: int, brought: int) -> bool:
-        """Whether so many changes should wait for the identity order on, after an iteration that brought some of them.
-
-        With n rows, c changes an iteration and w that wait until they are applied, which costs about n, once in w/c iterations, each of
-        which goes through w/2 of them on average, w² = 2 n c is best, a row being gone through in the time that a 256th page takes.
-        """
-        return waiting * waiting <= _LATE * self.count * brought
 
     def _later(self, changes: np.ndarray) -> _Late:
         late = self._late
         if late is None:
-            return _Late(self.identity, changes)
+            return _Late(self.identity, changes, changes.shape[1])
         together = np.empty((len(changes), late.changes.shape[1] + changes.shape[1]), np.int64)
         size = int(follow(late.changes, changes, together))
-        return _Late(late.tree, np.ascontiguousarray(together[:, :size]))
+        return _Late(late.tree, np.ascontiguousarray(together[:, :size]), late.gone_through + size)
 
     def plain_trees(self) -> Known:
         """The rows without their standing in the same key orders, on the same pages, an identity that lags behind when asked for. O(1)."""

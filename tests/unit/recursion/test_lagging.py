@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lftj.program.normal_form import RelationSchema
 from lftj.recursion.update import iterated_relation
-from scantree import Tree
+from lftj.recursion.update.iterated_relation import IteratedRelation
+from lftj.types import INT
+from scantree import Arena, Tree
 from tests.unit.recursion.stratum import check, states
 from tests.unit.recursion.test_elastic import CLOSURE, change, strategies, workspace
 
@@ -78,3 +82,18 @@ def test_many_changes_do_not_wait(monkeypatch: pytest.MonkeyPatch, limit: str, v
     change(target, {}, {"e": [(17, 18)]})
     assert (strategies(target), lags(target)) == (["update"], False)
     assert check(target) == 1
+
+
+def test_many_changes_wait_on_when_few_follow_until_waiting_has_cost_as_much_as_applying():
+    rows, zeros = [np.arange(10_000), np.arange(10_000)], np.zeros(10_000, np.int64)
+    relation = IteratedRelation.of(RelationSchema("t", (("x", INT), ("y", INT))), Arena(), rows, zeros, zeros + 1)
+    relation.tree((1, 0, 2))
+    relation = relation.moved([np.empty(0, np.int64)] * 3, [column[:1000] for column in rows])
+    waited = 0
+    while relation._late is not None:
+        assert relation.standings([column[:1] for column in rows])[0].tolist() == [False]
+        waited += 1
+        one = [column[1000 + waited : 1001 + waited] for column in rows]
+        relation = relation.moved([np.empty(0, np.int64)] * 3, one)
+    assert 5 < waited <= 10
+    assert len(relation.identity) == 9000 - waited
