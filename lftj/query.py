@@ -65,10 +65,9 @@ def question_body(question: object) -> tree.Body:
 
 
 def _parsed(text: str) -> tree.Body:
-    # The text stands on a line of its own, so that messages show it as it was written.
     text = text.rstrip().removesuffix(".")
     try:
-        clauses = parse(f"question() :-\n{text}.", "<query>").clauses
+        clauses = parse(text, "<query>", within=("question() :-\n", ".")).clauses
     except ProgramErrors:
         if _is_program(text):
             raise _not_one_body() from None

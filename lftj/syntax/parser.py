@@ -35,13 +35,13 @@ def _reader() -> tuple[Lark, ClauseActions]:
     return Lark(grammar, parser="lalr", lexer="contextual", maybe_placeholders=True, transformer=actions), actions
 
 
-def parse(text: str, file: str | None = None) -> tree.ParsedProgram:
-    """The program that `text` holds; `file` is its name in messages.
+def parse(text: str, file: str | None = None, within: tuple[str, str] = ("", "")) -> tree.ParsedProgram:
+    """The program that `text` holds; `file` is its name in messages, `within` what else is read (see `Source`).
 
     Raises ProgramErrors with every error found, in the order of the text; nothing else, whatever the text. Costs time linear in the text,
     some 0.2 ms a rule.
     """
-    source = Source(text, file)
+    source = Source(text, file, within)
     with _one_at_a_time:
         lark, actions = _reader()
         actions.begin(source)

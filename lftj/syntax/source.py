@@ -14,8 +14,12 @@ class Source:
     Lines end where `str.splitlines` says that they end, since that is how errors show them. `span` costs O(log lines).
     """
 
-    def __init__(self, text: str, file: str | None = None):
-        self.text = text
+    def __init__(self, text: str, file: str | None = None, within: tuple[str, str] = ("", "")):
+        """`within`: what is read before and behind `text`, whole lines and the end of one. Places are those in `text` alone."""
+        self._shown = text
+        before, behind = within
+        self._lines_before = len(before.splitlines())
+        self.text = text = f"{before}{text}{behind}"
         self.file = file
         lines = text.splitlines(keepends=True)
         if not lines or lines[-1].splitlines() != [lines[-1]]:
@@ -26,12 +30,12 @@ class Source:
         """The place of `text[start:end]`."""
         line, column = self.place(start)
         end_line, end_column = self.place(end)
-        return Span(line, column, end_line, end_column, self.file, self.text)
+        return Span(line, column, end_line, end_column, self.file, self._shown)
 
     def place(self, offset: int) -> tuple[int, int]:
-        """Line and column of an offset, both from 1."""
+        """Line and column of an offset, both from 1 where the text begins."""
         line = bisect_right(self._starts, offset)
-        return line, offset - self._starts[line - 1] + 1
+        return line - self._lines_before, offset - self._starts[line - 1] + 1
 
 
 def join(first: Span, last: Span) -> Span:

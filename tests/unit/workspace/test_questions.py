@@ -72,3 +72,19 @@ def test_questions_are_checked_like_rules(graph, question, code):
 def test_a_term_is_not_a_question(graph):
     with pytest.raises(lftj.ParseError, match="not a question"):
         graph.query(lftj.vars("x")[0] + 1)
+
+
+@pytest.mark.parametrize(
+    ("question", "place", "line"),
+    [
+        ("edge(x, y),\nreach(x), x < 1", "<query>:2:1:", "   2 | reach(x), x < 1\n"),
+        ("edge(x, y) :", "<query>:1:12:", "   1 | edge(x, y) :\n"),
+        ('edge(x, y), y > "a".', "<query>:1:17:", '   1 | edge(x, y), y > "a"\n'),
+        ("edge(x, y), x = 9223372036854775807 + y", "<query>:1:", "   1 | edge(x, y), x = 9223372036854775807 + y\n"),
+    ],
+)
+def test_errors_show_the_question_as_it_was_asked(graph, question, place, line):
+    with pytest.raises((lftj.errors.ProgramErrors, lftj.errors.ValueRangeError)) as caught:
+        graph.query(question)
+    assert str(caught.value).startswith(place)
+    assert line in str(caught.value)
