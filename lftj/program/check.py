@@ -86,7 +86,8 @@ def derive(catalog: Catalog, rules: list[tree.Rule], facts: Mapping[str, Span | 
             aggregated = bool(calls)
             extreme = calls[0] if len(calls) == 1 and calls[0][1] in FUNCTIONS else None
             if known.heads and (aggregated or known.aggregated) and (extreme is None or extreme != known.extreme):
-                errors.append(_shared("more than one rule", head, rule))
+                added_before = head.relation in catalog.derivations
+                errors.append(_there_already(head, rule) if added_before else _shared("more than one rule", head, rule))
             elif aggregated and head.relation in fact_relations:
                 errors.append(_shared("facts beside its rule", head, rule))
             derivations[head.relation] = Derivation(known.heads + 1, aggregated or known.aggregated, extreme)
@@ -103,6 +104,13 @@ def _shared(what: str, head: tree.Atom, rule: tree.Rule) -> LftjError:
         "an aggregate needs all its assignments in one body: combine the bodies with `;` in one rule; only rules with the same min or max "
         "in the same column may stand side by side"
     )
+    return _named(DeclarationError(message, code="E163", span=head.span or rule.span, hint=hint), rule)
+
+
+def _there_already(head: tree.Atom, rule: tree.Rule) -> LftjError:
+    """The error for another rule beside those that were added before, as when a cell of a notebook runs again."""
+    message = f"`{head.relation}` is defined by an aggregate, and has a rule already"
+    hint = "leave this one out, or remove the other first (ws.rules lists all); or combine their bodies with `;` in one rule"
     return _named(DeclarationError(message, code="E163", span=head.span or rule.span, hint=hint), rule)
 
 

@@ -94,6 +94,20 @@ def test_input_directives_are_obeyed_when_asked_to(ws, tmp_path):
     assert "more" not in other.relations
 
 
+def test_an_aggregate_that_is_added_once_more_is_told_from_one_with_two_rules(ws):
+    ws.relation("e", {"x": int})
+    text = ".decl n(c: number)\nn(count()) :- e(_)."
+    ws.add_rules(text)
+    with pytest.raises(lftj.errors.ProgramErrors, match="has a rule already") as caught:
+        ws.add_rules(text)
+    assert "ws.rules lists" in str(caught.value)
+    with ws.transaction() as tx:
+        tx.remove_rule(ws.rules)
+        tx.add_rules(text)
+    ws.load("e", [(7,)])
+    assert (len(ws.rules), rows(ws, "n")) == (1, {(1,)})
+
+
 def test_an_aggregated_relation_has_no_rows_of_its_own(ws):
     ws.add_rules(".decl e(x: number)\n.decl n(c: number)")
     ws.load("n", [(3,)])
