@@ -13,6 +13,7 @@ from lftj.errors import DeclarationError
 from lftj.heads.user import UserAggregate
 from lftj.join.context import Context
 from lftj.keys import check_key
+from lftj.maintain.affected import choosing_elsewhere
 from lftj.maintain.refresh import Refreshed, refresh
 from lftj.maintain.rule_work import RuleWork
 from lftj.maintain.view_states import still_serving
@@ -69,14 +70,14 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
     if proposal.program is not before.program:
         _reshape(draft, before.program, proposal, context)
     base_changes = _change_base_rows(draft, before, proposal, context)
+    stratified, was = proposal.program.stratified, before.program.stratified.order
     changed = frozenset(name for name in proposal.changed_rules if _derived(proposal.program, name))
+    changed |= choosing_elsewhere(stratified, was, proposal.changed_rules)
     heads = before.heads
     if proposal.program is not before.program:
         heads = still_serving(heads, before.program.stratified, proposal.program.stratified, proposal.changed_rules)
     refreshed = Refreshed(draft.finished(), {}, heads)
     if draft.deltas or changed:
-        stratified = proposal.program.stratified
-        was = before.program.stratified.order
         refreshed = refresh(stratified, before.database, refreshed.database, draft.deltas, heads, context, changed_rules=changed, was=was)
     database = refreshed.database
     context.spend(0)  # limits hold for a commit without views too

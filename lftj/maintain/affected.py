@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
 
-from lftj.program.normal_form import Stratum
+from lftj.program.normal_form import StratifiedProgram, Stratum
 from lftj.program.stratification import Stratification
 from lftj.storage.database import BASE_SUFFIX
 
@@ -45,3 +45,19 @@ class Affected:
             if place > self._done and place not in self._seen:
                 self._seen.add(place)
                 heappush(self._waiting, place)
+
+
+def choosing_elsewhere(program: StratifiedProgram, was: Stratification, changed_rules: Iterable[str]) -> set[str]:
+    """Relations with choice whose stratum has lost others, as rules of these came or went: they have to choose anew.
+
+    What is chosen in a cycle depends on the iterations in which all its relations find their rows; other rows do not depend on strata.
+    O(relations of the strata that these were in).
+    """
+    order = program.order
+    return {
+        name
+        for stratum in was.strata_of(changed_rules)
+        for name in stratum.relations
+        if name in order.place and program.relations[name].choice
+        if {*order.strata[order.place[name]].relations} != {*stratum.relations}
+    }

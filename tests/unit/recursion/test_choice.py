@@ -119,6 +119,31 @@ def test_rules_come_and_go():
     assert workspace.verify() == []
 
 
+@pytest.mark.parametrize("domains", ["x", "x, y"])
+def test_a_rule_whose_cycle_is_cut_chooses_anew_though_no_candidate_came_or_went(domains: str):
+    text = f"""
+    .decl first(x: number, y: number)
+    .decl step(y: number, z: number)
+    .decl found(x: number, y: number)
+    .decl r(x: number, y: number) choice-domain {domains}
+    found(x, y) :- first(x, y).
+    found(x, z) :- found(x, y), step(y, z).
+    r(x, y) :- found(x, y).
+    """
+    workspace = loaded(text, first=[(1, 9)], step=[(9, 2)])
+    assert rows_of(workspace, "r") == {(1, 2)}, "the least of all that is found"
+    cycle = workspace.add_rule("found(x, z) :- r(x, y), step(z, y), x > 5.")
+    assert rows_of(workspace, "r") == {(1, 9)}, "the one that is found first"
+    with workspace.transaction() as tx:
+        tx.remove_rule(cycle)
+    assert set(tx.changes("r").fetchall()) == {(1, 9, -1, tx.version), (1, 2, 1, tx.version)}
+    assert not tx.changes("found").fetchall()
+    assert workspace.verify() == []
+    workspace.load("first", [(3, 4)])
+    assert rows_of(workspace, "r") == {(1, 2), (3, 4)}
+    assert workspace.verify() == []
+
+
 def test_the_profile_names_the_strategy_and_what_nothing_touches_does_no_work():
     workspace = loaded(ORDER + ".decl other(x: number)", node=[("b",)])
     workspace.load("node", [("a",)])
