@@ -24,7 +24,7 @@ OUTPUT_WORDS = 1 << 16
 _CHUNK = 1 << 16  # rows of the output buffer: small enough to stay in the processor's cache
 _RECORDS = 1 << 14  # records of the trace's buffer
 _FAILURES = {
-    at.OVERFLOW: ("a result is out of the range of its type", "E220"),
+    at.OVERFLOW: ("a result is out of range", "E220"),
     at.DIVISION_BY_ZERO: ("division by zero", "E221"),
     at.NOT_A_NUMBER: ("the result is not a number", "E222"),
 }
