@@ -135,12 +135,7 @@ __all__ = sorted(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]
 def __getattr__(name: str) -> Any:
     if (module := _HOME.get(name) or _WITH_SPARK.get(name)) is None:
         raise AttributeError(f"module 'lftj' has no attribute {name!r}")
-    try:
-        found = getattr(import_module(module), name)
-    except ModuleNotFoundError as reason:
-        if name in _WITH_SPARK and reason.name == "pyspark":
-            raise ImportError(f"lftj.{name} needs pyspark: pip install 'lftj[spark]'") from reason
-        raise
+    found = getattr(import_module(module), name)
     globals()[name] = found
     return found
 

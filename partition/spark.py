@@ -23,10 +23,14 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from pyspark import SparkContext
-from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema, to_arrow_type
+
+try:
+    from pyspark import SparkContext
+    from pyspark.errors import PySparkException
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema, to_arrow_type
+except ModuleNotFoundError as reason:
+    raise ImportError(f"what runs on Spark needs {reason.name}: pip install 'lftj[spark]'") from reason
 
 from partition.cancelling import cancelled
 from partition.java import java_home

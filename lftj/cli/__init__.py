@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         app(args=None if arguments is None else list(arguments), prog_name="lftj")
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else OK if end.code is None else FAILED
-    except (LftjError, OSError) as error:
+    except (LftjError, OSError, ImportError) as error:  # what an extra of the package holds may be missing
         print(error if isinstance(error, LftjError) else f"error: {error}", file=sys.stderr)
         code = FAILED
     else:

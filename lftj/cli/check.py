@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from lftj.cli.directives import check_directives, directives_of
 from lftj.cli.run import read_program
 
 if TYPE_CHECKING:
@@ -32,7 +33,9 @@ def report(text: str, name: str | None = None) -> str:
     from lftj.storage.relation import RelationVersion
     from lftj.syntax.parser import parse
 
-    program, sources = Program().add(parse(text, name))
+    parsed = parse(text, name)
+    program, sources = Program().add(parsed)
+    check_directives(directives_of(parsed))
     engine = Engine(writer_timeout=0, progress=None)
     schemas = program.stratified.relations
     empty = {schema.name: RelationVersion.empty(schema, engine.arena) for schema in schemas.values()}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lftj.cli.directives import check_directives, directives_of, layout_of, of_kind, rows_kept
 from lftj.cli.progress import progress
 from lftj.errors import FileMissingError, FrameError
-from lftj.frames import FactsLayout, check_table_parameters, is_table_file, write_table
+from lftj.frames import is_table_file, write_table
 from lftj.syntax import tree
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ STANDARD_STREAM = "-"
 
 def read_program(path: str) -> tuple[str, str]:
     """The text of a program and its name in messages; `-` is standard input. Raises FileMissingError, FrameError (E232)."""
-    if path == STANDARD_STREAM:
-        return sys.stdin.read(), "<stdin>"
     try:
+        if path == STANDARD_STREAM:
+            return sys.stdin.buffer.read().decode("utf-8"), "<stdin>"
         return Path(path).read_text(encoding="utf-8"), path
     except FileNotFoundError:
         raise FileMissingError(f"there is no program {path}", hint=f"paths start at {Path.cwd()}") from None
@@ -43,29 +43,28 @@ def run(program: str, fact_dir: Path, output_dir: str, *, warn: bool = True, thr
 
     text, name = read_program(program)
     parsed = parse(text, name)
-    directives = [clause for clause in parsed.clauses if isinstance(clause, tree.Directive)]
+    directives = directives_of(parsed)
+    if output_dir != STANDARD_STREAM and Path(output_dir).exists() and not Path(output_dir).is_dir():
+        raise FrameError(f"-D {output_dir} is no folder", code="E232", hint="name a folder, which is made if need be, or - to print")
     with progress() as say:
         workspace = lftj.connect(progress=say, executor=lftj.ThreadExecutor(threads))
         with workspace.transaction() as tx:
             tx.add_rules(parsed)
-            for directive in _of_kind(directives, "input"):
+            check_directives(directives)
+            for directive in of_kind(directives, "input"):
                 say(f"reading {directive.relation}")
                 _read(tx, directive, fact_dir)
-    outputs = _of_kind(directives, "output", "printsize")
+    outputs = of_kind(directives, "output", "printsize")
     if warn and not outputs:
         print("warning: the program has no .output and no .printsize; nothing is written", file=sys.stderr)
-    limits = {d.relation: int(dict(d.parameters)["n"]) for d in _of_kind(directives, "limitsize") if "n" in dict(d.parameters)}
+    limits = {directive.relation: rows_kept(directive) for directive in of_kind(directives, "limitsize")}
     for directive in outputs:
         _write(workspace, directive, output_dir, limits.get(directive.relation))
 
 
-def _of_kind(directives: Iterable[tree.Directive], *kinds: str) -> list[tree.Directive]:
-    return [directive for directive in directives if directive.kind in kinds]
-
-
 def _read(tx: Transaction, directive: tree.Directive, fact_dir: Path) -> None:
     """Insert the facts that an `.input` names."""
-    parameters, layout = _layout(directive)
+    parameters, layout = layout_of(directive)
     if layout.io == "stdin":
         tx.insert(directive.relation, sys.stdin.buffer, facts=parameters)
         return
@@ -78,32 +77,21 @@ def _read(tx: Transaction, directive: tree.Directive, fact_dir: Path) -> None:
         raise FileMissingError(f".input {directive.relation}: {error.message}", span=directive.span, hint=hint) from None
 
 
-def _layout(directive: tree.Directive, **more: str) -> tuple[dict[str, str | int], FactsLayout]:
-    """The parameters of a directive and what they say. Raises FrameError (E231) with the directive's place."""
-    parameters = dict(directive.parameters) | more
-    try:
-        return parameters, FactsLayout.of(parameters)
-    except FrameError as error:
-        message = f".{directive.kind} {directive.relation}: {error.message}"
-        raise FrameError(message, code=error.code, span=directive.span, hint=error.hint) from None
-
-
 def _write(workspace: Workspace, directive: tree.Directive, output_dir: str, limit: int | None) -> None:
     """Write a relation as an `.output` or `.printsize` wants it."""
     relation = directive.relation
     result = workspace[relation]
-    to_screen = output_dir == STANDARD_STREAM and "IO" not in dict(directive.parameters)
-    parameters, layout = _layout(directive, **({"IO": "stdout", "headers": "true"} if to_screen else {}))
+    parameters, layout = layout_of(directive)
     if directive.kind == "printsize" or layout.io == "stdoutprintsize":
         print(f"{relation}\t{len(result)}")
         return
-    if layout.io == "stdout":
-        _print(result, relation, parameters, limit)
+    to_screen = output_dir == STANDARD_STREAM and "IO" not in parameters
+    if layout.io == "stdout" or to_screen:
+        _print(result, relation, parameters | ({"headers": "true"} if to_screen else {}), limit)
         return
     path = layout.path(relation, "." if output_dir == STANDARD_STREAM else output_dir, output=True)
     path.parent.mkdir(parents=True, exist_ok=True)
     if is_table_file(path):
-        check_table_parameters(parameters, path)
         _write_table(path, result, limit)
         return
     result.write_facts(path, parameters, limit=limit)

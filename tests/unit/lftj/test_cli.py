@@ -96,7 +96,7 @@ def test_nullary_and_empty_relations(folder: Path) -> None:
 
 
 def test_program_from_standard_input(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO(PATHS))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(PATHS.encode())))
     assert main(["run", "-"]) == 0
     assert (folder / "path.csv").exists()
 
@@ -188,6 +188,52 @@ def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith("lftj 0.")
     assert main(["--help"]) == 0
     assert "demo" in capsys.readouterr().out
+
+
+def test_a_program_from_standard_input_is_utf_8(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    text = '.decl a(x: symbol) a("ä"). .output a'.encode("latin-1")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text), encoding="utf-8", errors="surrogateescape"))
+    assert main(["run", "-", "-D", "-"]) == 1
+    assert capsys.readouterr() == ("", "error[E232]: - is not UTF-8 text: byte 22\n")
+
+
+def test_output_into_what_is_no_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "paths.dl", "-D", "edge.facts"]) == 1
+    assert capsys.readouterr().err.startswith("error[E232]: -D edge.facts is no folder\n  help: name a folder")
+
+
+WRONG_PARAMETERS = """.decl a(x: number) a(1). a(2).
+.output a
+.output a(filename="b.csv", delimiter="")
+.printsize a(colour=red)
+.limitsize a(n=few)
+.limitsize a
+.limitsize a(n=-1)
+"""
+
+
+@pytest.mark.parametrize("command", ["run", "check"])
+def test_parameters_are_looked_at_before_anything_is_written(folder: Path, command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, program(folder, WRONG_PARAMETERS)]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert [line.split("program.dl:")[1] for line in err.splitlines() if "error[" in line] == [
+        "3:1: error[E231]: .output a: delimiter='' cannot separate fields",
+        "4:1: error[E231]: .printsize a: unknown parameter 'colour'",
+        "5:1: error[E231]: .limitsize a: how many rows is not said",
+        "6:1: error[E231]: .limitsize a: how many rows is not said",
+        "7:1: error[E231]: .limitsize a: how many rows is not said",
+    ]
+    assert not (folder / "a.csv").exists()
+
+
+def test_spark_that_is_not_installed_is_named_with_a_remedy(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delitem(sys.modules, "partition.spark", raising=False)
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    assert main(["demo", "--spark"]) == 1
+    assert capsys.readouterr().err == "error: what runs on Spark needs pyspark: pip install 'lftj[spark]'\n"
 
 
 # ── lftj check ────────────────────────────────────────────────────────────────────────────────────────────────────────
