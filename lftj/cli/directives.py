@@ -1,4 +1,4 @@
-"""What the directives of a program say about files. They are looked at before anything is evaluated, so that nothing is written by halves."""
+"""What the directives of a program say about files: looked at before anything is evaluated, so that nothing is written by halves."""
 
 from __future__ import annotations
 

@@ -63,6 +63,7 @@ class FactReader:
         errors: list[LftjError] = []
         for name, variable in {name: each for term in head.terms for name, each in term_names(term).items()}.items():
             hint = f'write "{name}" in quotes for a string, or give the rule a body that binds `{name}`'
+            hint = f"write {name.lower()}, in small letters" if name.lower() in ("true", "false") else hint
             message = f"variable `{name}` in a fact of `{head.relation}`: facts have constants only"
             errors.append(UnsafeRuleError(message, code="E145", span=variable.span or head.span, hint=hint))
         elaborator = Elaborator(Inference(tree.Rule((), tree.Body(())), self._catalog), self._catalog)

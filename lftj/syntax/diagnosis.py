@@ -39,6 +39,7 @@ _WORDS: dict[str, str] = {
     "STRING": "a string",
 }
 _ORDER = ("END", "IF", "COMMA", "SEMICOLON", "RPAR", "RSQB", "RBRACE")
+_DIRECTIVE_LIKE = re.compile(r"\.([A-Za-z_]\w*)")
 _NAMED_CHARACTERS = {"\0": "a null byte", "\ufffd": "a character that is not UTF-8"}
 
 
@@ -88,7 +89,7 @@ def _known(source: Source, offset: int, previous: Token | None) -> ParseError | 
         end = offset + len(text[offset:].splitlines()[0])
         hint = 'close it with "; a line break is written \\n'
         return ParseError("the string is not closed on its line", span=source.span(offset, end), hint=hint)
-    if (word := re.compile(r"\.([A-Za-z_]\w*)").match(text, offset)) is not None and previous is None:
+    if (word := _DIRECTIVE_LIKE.match(text, offset)) is not None and previous is None and directive is None:
         return _unknown_directive(source, offset, word)
     if previous is not None and previous.type == "AGGREGATE" and offset < len(text):
         return _reserved(source, previous)
@@ -137,6 +138,8 @@ def _unexpected(problem: UnexpectedInput, source: Source, offset: int) -> ParseE
     end = min(offset + length, len(source.text))
     found = _found(source.text[offset:end])
     expected = _expected(problem)
+    if expected == "a clause" and (word := _DIRECTIVE_LIKE.match(source.text, offset)) is not None:
+        return _unknown_directive(source, offset, word)
     message = f"expected {expected}, found {found}" if expected else f"unexpected {found}"
     span = source.span(offset, max(end, offset))
     return ParseError(message, span=span, hint=remedy(source.text, offset, expected, _previous(problem)))

@@ -68,6 +68,9 @@ def _lacking(text: str, offset: int, expected: str, previous: Token | None) -> s
         return "a rule has a head before `:-`; what must not be is told by the rows of a relation of its own"
     if expected.startswith("a condition") and found == ".":
         return "a fact has no `:-`: p(1)." if kind == "IF" else "no comma or semicolon stands before the dot"
+    if expected == "`:`" and found in (",", ")"):
+        aggregate = re.compile(r"(sum|min|max|mean|count)\s+\S+\Z").search(text[:offset])
+        return f"in a head the aggregate is written {aggregate[1]}(x)" if aggregate else "each column has a type: x: number"
     if found == "*" and kind == "LPAR":
         return "count counts rows, and takes no argument"
     if found == ";" and expected.startswith("`,` or `)`"):
