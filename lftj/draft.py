@@ -139,10 +139,7 @@ class Draft:
 
     def add_rule(self, rule: object) -> RuleHandle:
         """Add one rule or fact, as text, tree or Python expression."""
-        parsed = parse(rule) if isinstance(rule, str) else tree.ParsedProgram((to_tree(rule),))  # type: ignore[arg-type]
-        if len(parsed.clauses) != 1 or not isinstance(parsed.clauses[0], tree.Rule):
-            raise ParseError("expected one rule", code="E103", hint="for declarations and several rules use add_rules(text)")
-        return self._add(parsed)[0]
+        return self._add(one_rule(rule))[0]
 
     def _add(self, parsed: tree.ParsedProgram) -> list[RuleHandle]:
         program, added = self._program.add(parsed)
@@ -173,6 +170,19 @@ class Draft:
             if handle.facts is not None:
                 name, columns = handle.facts
                 self.staging(name).add("delete", list(columns))
+
+
+def one_rule(rule: object) -> tree.ParsedProgram:
+    """A rule or fact, from text, tree or Python expression, as a program. Raises ParseError (E103) for anything else, and for several."""
+    if isinstance(rule, str):
+        parsed = parse(rule)
+        if len(parsed.clauses) != 1 or not isinstance(parsed.clauses[0], tree.Rule):
+            raise ParseError("expected one rule", code="E103", hint="for declarations and several rules use add_rules(text)")
+        return parsed
+    if not isinstance(node := to_tree(rule), tree.Rule):
+        hint = "write head <= body, with & and not `and` in the body; a fact is lftj.rule(head)"
+        raise ParseError(f"`{rule!r}` is no rule", code="E103", hint=hint)
+    return tree.ParsedProgram((node,))
 
 
 def without_facts(program: Program, relation: str) -> Program:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from lftj.errors import ParseError, ProgramErrors
 from lftj.maintain.refresh import refresh
 from lftj.program.check import check
-from lftj.program.normal_form import RelationSchema, RuleVariable, StratifiedProgram, Stratum
+from lftj.program.normal_form import QUESTION, RelationSchema, RuleVariable, StratifiedProgram, Stratum
 from lftj.program.program import Program
 from lftj.program.scope import direct_names
 from lftj.program.stratification import Stratification
@@ -26,9 +26,6 @@ from lftj.types import INT
 
 if TYPE_CHECKING:
     from lftj.engine import Engine
-
-NAME = "query#"
-"""The hidden relation that holds the answers while they are computed."""
 
 _LITERALS = (tree.Atom, tree.Comparison, tree.Truth, tree.Negation, tree.Disjunction, tree.Choice)
 
@@ -74,7 +71,15 @@ def _parsed(text: str) -> tree.Body:
         raise
     if len(clauses) != 1 or not isinstance(clauses[0], tree.Rule):
         raise _not_one_body()
-    return clauses[0].body
+    return _placed(clauses[0].body)
+
+
+def _placed(body: tree.Body) -> tree.Body:
+    """With the place of all of it, from the first condition to the last."""
+    first, last = body.literals[0].span, body.literals[-1].span
+    if first is None or last is None:
+        return body
+    return replace(body, span=replace(first, end_line=last.end_line, end_column=last.end_column))
 
 
 def _is_program(text: str) -> bool:
@@ -94,8 +99,8 @@ def asked(program: Program, body: tree.Body) -> tuple[Program, RelationSchema, l
     """The program with the question as a rule, the schema of its answers, and the strata that it needs beside those of the program."""
     names = tuple(direct_names(body.literals))
     types = {variable.name: variable.type for variable in _variables(program, body)}
-    schema = RelationSchema(NAME, tuple((name, types[name]) for name in names))
-    head = tree.Atom(NAME, tuple(tree.Variable(name) for name in names), span=body.span)
+    schema = RelationSchema(QUESTION, tuple((name, types[name]) for name in names))
+    head = tree.Atom(QUESTION, tuple(tree.Variable(name) for name in names), span=body.span)
     program = replace(program, catalog=program.catalog.declare(schema))
     program = program.add(tree.ParsedProgram((tree.Rule((head,), body, span=body.span),)))[0]
     rules = program.sources[program.next_source - 1].normal.rules
@@ -104,6 +109,6 @@ def asked(program: Program, body: tree.Body) -> tuple[Program, RelationSchema, l
 
 def _variables(program: Program, body: tree.Body) -> tuple[RuleVariable, ...]:
     """The body's variables with the types that the checks find, seen through a head that counts them all."""
-    catalog = program.catalog.declare(RelationSchema(NAME, (("n", INT),)))
-    head = tree.Atom(NAME, (tree.HeadAggregate("count", ()),), span=body.span)
+    catalog = program.catalog.declare(RelationSchema(QUESTION, (("n", INT),)))
+    head = tree.Atom(QUESTION, (tree.HeadAggregate("count", ()),), span=body.span)
     return check(tree.ParsedProgram((tree.Rule((head,), body, span=body.span),)), catalog).rules[0].variables

@@ -19,7 +19,7 @@ from lftj.distributed.present import Present
 from lftj.distributed.sending import Dependent, Files, Routed, Sent, Staged
 from lftj.distributed.settling import Settling, remove_files
 from lftj.distributed.work.settle import GONE, NEW, UPSERT
-from lftj.draft import without_facts
+from lftj.draft import one_rule, without_facts
 from lftj.errors import DeclarationError, DistributedError, FrameError, ParseError, TransactionError, ValueTypeError
 from lftj.handles import RuleHandle
 from lftj.program.normal_form import RelationSchema
@@ -29,7 +29,7 @@ from lftj.state import name_of
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta
 from lftj.syntax import tree
-from lftj.syntax.builder import Predicate, to_tree
+from lftj.syntax.builder import Predicate
 from lftj.syntax.parser import parse
 
 RelationOrName = str | Predicate
@@ -184,10 +184,7 @@ class DistributedDraft:
 
     def add_rule(self, rule: object) -> RuleHandle:
         """Add one rule or fact, as text, tree or Python expression."""
-        parsed = parse(rule) if isinstance(rule, str) else tree.ParsedProgram((to_tree(rule),))  # type: ignore[arg-type]
-        if len(parsed.clauses) != 1 or not isinstance(parsed.clauses[0], tree.Rule):
-            raise ParseError("expected one rule", code="E103", hint="for declarations and several rules use add_rules(text)")
-        return self.add_rules(parsed)[0]
+        return self.add_rules(one_rule(rule))[0]
 
     def remove_rules(self, handles: Iterable[RuleHandle]) -> None:
         """Remove rules, and the facts of handles of facts. Raises UnknownNameError (E114) for a rule that is not there."""

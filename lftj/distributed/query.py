@@ -16,8 +16,8 @@ from lftj.distributed.result import DistributedResult
 from lftj.distributed.settling import remove_files
 from lftj.distributed.work.query_part import Answered, QueryTask, answer_part
 from lftj.errors import DistributedError
-from lftj.program.normal_form import RelationSchema
-from lftj.query import NAME, asked, question_body
+from lftj.program.normal_form import QUESTION, RelationSchema
+from lftj.query import asked, question_body
 from lftj.result import Result
 from lftj.storage.delta import Columns
 
@@ -46,16 +46,16 @@ class _Asking:
         self.token = f"query{uuid4().hex[:16]}"
         read = {feed.relation for feed in plan.feeds}
         self.log: dict[str, list[Entry]] = {name: list(present.manifest.log.get(name, ())) for name in read}
-        self.made: dict[str, list[Entry]] = {NAME: []}
+        self.made: dict[str, list[Entry]] = {QUESTION: []}
 
     def ask(self, bounds: Bounds) -> Result:
         """All stages. Files that nobody will read are removed, whatever happens."""
         try:
             for stage in range(len(self.plan.stages)):
                 self._stage(stage, bounds)
-            kept = self.made[NAME]
+            kept = self.made[QUESTION]
             if sum(entry.rows for entry in kept) > GATHERED:
-                self.made[NAME] = []
+                self.made[QUESTION] = []
                 return self._left(kept)
             return self._gathered(kept)
         finally:

@@ -149,4 +149,4 @@ def evaluation_failure(plan: RulePlan, state: np.ndarray, context: Context) -> L
     where = f" with {', '.join(values)}" if values else ""
     remedy = "exclude such rows in the body"
     hint = f"{remedy}, for instance with y != 0" if code == "E221" else f"use a wider type, or {remedy}"
-    return ValueRangeError(f"{message} in a rule for {plan.rule.relation!r}{where}", code=code, span=plan.rule.span, hint=hint)
+    return ValueRangeError(f"{message}{where}", code=code, span=plan.rule.span, hint=hint)

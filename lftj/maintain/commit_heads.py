@@ -111,6 +111,13 @@ class CommitHeads:
                     found[name] = state.with_head(member.rule, done.head)
         return found
 
+    def together_with(self, rule: NormalRule | FunctorRule) -> list[NormalRule | FunctorRule]:
+        """The rules whose aggregates are evaluated together with those of a rule, itself among them."""
+        if (member := _as_member(rule)) is None:
+            return [rule]
+        head = next((head for _, head in self._heads(member.head.body, member.head.key)), None)
+        return [each.rule for each in self._members(member, head)]
+
     # ── evaluating ────────────────────────────────────────────────────────────────────────────────────────────────────
     def _followed(self, head: SharedHead, work: RuleWork, *, alone: bool = False) -> _Done:
         """A head after the change of its body. `alone`: without looking for others that tell it."""

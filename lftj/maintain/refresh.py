@@ -20,6 +20,7 @@ from lftj.maintain.changed_values import ChangedValues
 from lftj.maintain.chosen_state import ChosenState, change_of_choice, one_domain
 from lftj.maintain.commit_heads import CommitHeads
 from lftj.maintain.establish import establish
+from lftj.maintain.failures import placed
 from lftj.maintain.full import derive
 from lftj.maintain.row_checks import check_rows
 from lftj.maintain.rule_state import RelationState
@@ -85,7 +86,8 @@ def refresh(
     affected.rows_changed(versions.deltas)
     for stratum in affected:
         if refresher.concerned(stratum):
-            affected.rows_changed(refresher.stratum(stratum))
+            with placed(stratum, refresher.heads):
+                affected.rows_changed(refresher.stratum(stratum))
     return Refreshed(new.replace(versions.updates), refresher.found, refresher.states(), refresher.works)
 
 

@@ -18,6 +18,7 @@ from lftj.program.facts import FactReader
 from lftj.program.functors import STRING_FUNCTORS
 from lftj.program.inference import Inference
 from lftj.program.monotone import FUNCTIONS
+from lftj.program.normal_form import QUESTION
 from lftj.program.safety import unsafe_variables
 from lftj.program.schema import Catalog, Derivation
 from lftj.program.scope import rename_apart, term_aggregates
@@ -139,7 +140,8 @@ def _named(error: LftjError, rule: tree.Rule) -> LftjError:
     if error.span is None and rule.span is not None:
         error.span = rule.span
     if error.span is None:
-        error.message += f", in the rule  {rule}"
+        asked = any(head.relation == QUESTION for head in rule.heads)
+        error.message += f", in the question  {rule.body}" if asked else f", in the rule  {rule}"
     return error
 
 

@@ -15,6 +15,9 @@ from lftj.errors import Span
 from lftj.program.stratification import Stratification
 from lftj.types import Type
 
+QUESTION = "query#"
+"""The hidden relation that holds the answers to a question while they are computed."""
+
 
 # ── expressions over the variables of one rule ────────────────────────────────────────────────────────────────────────
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from lftj.errors import ExpressionError
 from lftj.syntax import functors, tree
 from lftj.syntax.conversion import check_name, make_rule, to_literals, to_term
 from lftj.syntax.expressions import Expression, Formula, Var, call, compare
-from lftj.syntax.predicate import AtomFormula, FunctionTerm, Predicate
+from lftj.syntax.predicate import FunctionTerm, Predicate
 
 _ = Expression(tree.Wildcard())
 """Any value: a variable of its own at each occurrence."""
@@ -22,6 +22,8 @@ _ = Expression(tree.Wildcard())
 
 def vars(names: str) -> tuple[Var, ...]:
     """The variables that `names` lists, separated by spaces or commas: `x, y = vars("x y")`."""
+    if not isinstance(names, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- not everybody runs a type checker
+        raise ExpressionError(f"the names of variables are one text, found {names!r}", hint='write x, y = vars("x y")')
     return tuple(Var(name) for name in names.replace(",", " ").split())
 
 
@@ -212,7 +214,7 @@ def aggregate(function: str, target: object, body: object = None) -> Expression:
 
 
 __all__ = [
-    "AtomFormula", "Expression", "Formula", "FunctionTerm", "Predicate", "Var", "_", "agg", "aggregate", "band", "bnot", "bor", "bshl",
+    "Expression", "Formula", "FunctionTerm", "Predicate", "Var", "_", "agg", "aggregate", "band", "bnot", "bor", "bshl",
     "bshr", "bshru", "bxor", "cat", "choice", "concat", "contains", "count", "land", "lnot", "lor", "lxor", "match", "max_", "mean",
     "min_", "rule", "strlen", "substr", "sum_", "to_float", "to_number", "to_string", "to_tree", "vars",
 ]  # fmt: skip

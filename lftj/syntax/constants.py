@@ -126,7 +126,7 @@ def check_value(value: object) -> LiteralValue:
             return value
         case int():
             if not INT64_MIN <= value <= INT64_MAX:
-                raise _too_large(hex(value)[:40])
+                raise _too_large(str(value) if abs(value) < 10**40 else f"{hex(value)[:40]}…")
             return value
         case float():
             return _finite(value)

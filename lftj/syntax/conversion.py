@@ -57,7 +57,8 @@ def to_literals(value: object) -> tuple[tree.Literal, ...]:
         return (tree.Truth(value),)
     if isinstance(value, TermHolder):
         not_a_condition(value, "&", "band")
-    hint = "a condition is an atom r(x, y), a comparison (x < y), or ~ before one" + ("; call the relation" if callable(value) else "")
+    hint = "a condition is an atom r(x, y), a comparison (x < y), or ~ before one"
+    hint += "; call the relation" if callable(value) else "; conditions are joined with &" if isinstance(value, (list, tuple)) else ""
     raise ExpressionError(f"`{value!r}` stands where a condition is expected", hint=hint)
 
 
@@ -86,7 +87,7 @@ def make_rule(heads: ConditionHolder, body: tree.Body) -> tree.Rule:
 
 def check_name(name: str, reserved: frozenset[str], what: str) -> None:
     """Raise ExpressionError when text could not hold `name`."""
-    if not functors.NAME.fullmatch(name):
+    if not isinstance(name, str) or not functors.NAME.fullmatch(name):
         raise ExpressionError(f"{name!r} cannot name a {what}", hint="names are letters, digits and _, and do not start with a digit")
     if name in reserved:
         raise ExpressionError(f"`{name}` is a word of the language", hint=f"choose another name for the {what}, such as {name}_")

@@ -65,6 +65,11 @@ class TermOperators(TermHolder):
     def __rtruediv__(self, other: object) -> Expression:
         return call("/", other, self)
 
+    def __floordiv__(self, other: object) -> NoReturn:
+        raise ExpressionError("`//` is not an operator of rules", hint="`/` of integers gives an integer, cut off towards zero")
+
+    __rfloordiv__ = __floordiv__
+
     def __mod__(self, other: object) -> Expression:
         return call("%", self, other)
 
@@ -169,8 +174,9 @@ class Var(TermOperators):
         self.node = tree.Variable(name)
 
 
+# It has no subclasses, since Python would turn `a <= b` into `b >= a` where b is of one.
 class Formula(ConditionHolder):
-    """A conjunction of conditions, joined with `&`, `|` and `~`. `literals` are their trees."""
+    """A conjunction of conditions, joined with `&`, `|` and `~`; as a head it takes a body with `<=`. `literals` are their trees."""
 
     __slots__ = ()
 
@@ -208,6 +214,16 @@ class Formula(ConditionHolder):
     def __le__(self, body: object) -> tree.Rule:
         """The rule with these atoms as heads."""
         return make_rule(self, tree.Body(to_literals(body)))
+
+    def _no_rule(self, other: object) -> NoReturn:
+        """`>=` would be the rule the wrong way round, as Python reads it."""
+        raise ExpressionError(f"`{self!r}` is a condition, which is not compared", hint="a rule is written head <= body")
+
+    __lt__ = __gt__ = __ge__ = _no_rule
+
+    def fact(self) -> tree.Rule:
+        """An atom as a fact."""
+        return make_rule(self, tree.Body(()))
 
 
 def _either(left: tuple[tree.Literal, ...], right: tuple[tree.Literal, ...]) -> Formula:

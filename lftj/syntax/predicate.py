@@ -7,28 +7,8 @@ from typing import NoReturn
 
 from lftj.errors import ArityError, ExpressionError, UnknownNameError
 from lftj.syntax import functors, tree
-from lftj.syntax.conversion import FunctionHolder, check_name, make_rule, show, to_term
+from lftj.syntax.conversion import FunctionHolder, check_name, show, to_term
 from lftj.syntax.expressions import Formula
-
-
-class AtomFormula(Formula):
-    """One atom; as a head it takes a body with `<=`, alone it is a fact."""
-
-    __slots__ = ()
-
-    def __init__(self, atom: tree.Atom):
-        super().__init__((atom,))
-
-    @property
-    def atom(self) -> tree.Atom:
-        """The tree of the atom."""
-        (atom,) = self.literals
-        assert isinstance(atom, tree.Atom)
-        return atom
-
-    def fact(self) -> tree.Rule:
-        """The atom as a fact."""
-        return make_rule(self, tree.Body(()))
 
 
 class FunctionTerm(FunctionHolder):
@@ -41,8 +21,8 @@ class FunctionTerm(FunctionHolder):
     def __repr__(self) -> str:
         return f"{self._name}[{', '.join(map(show, self._args))}]"
 
-    def __eq__(self, value: object) -> AtomFormula:  # type: ignore[override]
-        return AtomFormula(tree.Atom(self._name, self._args, to_term(value)))
+    def __eq__(self, value: object) -> Formula:  # type: ignore[override]
+        return Formula((tree.Atom(self._name, self._args, to_term(value)),))
 
     __hash__ = object.__hash__
 
@@ -82,11 +62,11 @@ class Predicate:
     def __repr__(self) -> str:
         return self.name
 
-    def __call__(self, /, *args: object, **named: object) -> AtomFormula:
+    def __call__(self, /, *args: object, **named: object) -> Formula:
         if self.functional:
             raise ExpressionError(f"{self.name} is a function", hint=f"write {self.name}[…] == value")
         terms = self._arguments(args, named) if named else tuple(to_term(arg) for arg in args)
-        atom = AtomFormula(tree.Atom(self.name, terms))
+        atom = Formula((tree.Atom(self.name, terms),))
         self._check_arity(len(terms), self.arity, atom)
         return atom
 
@@ -112,7 +92,7 @@ class Predicate:
             raise ArityError(f"the column {twice[0]} of {self.name} is given twice", hint="give it by position or by name")
         return (*(to_term(arg) for arg in args), *(to_term(named.get(name, tree.Wildcard())) for name in columns[len(args) :]))
 
-    def _check_arity(self, found: int, expected: int | None, made: AtomFormula | FunctionTerm) -> None:
+    def _check_arity(self, found: int, expected: int | None, made: Formula | FunctionTerm) -> None:
         if expected is None or found == expected:
             return
         columns = self.columns if self.columns is None or not self.functional else self.columns[:-1]

@@ -154,6 +154,9 @@ class Rule(Node):
     heads: tuple[Atom, ...]
     body: Body
 
+    def __repr__(self) -> str:
+        return f"<Rule {self}>"
+
     @property
     def is_fact(self) -> bool:
         """True for a ground clause without a body."""

@@ -165,6 +165,15 @@ def test_every_rule_can_be_written_in_python(rule: tree.Rule):
         (lambda: r(x, y) <= x, ExpressionError, "term"),
         (lambda: r(x, y) <= r, ExpressionError, "call the relation"),
         (lambda: r(x, y) <= 3, ExpressionError, "a condition is expected"),
+        (lambda: r(x, y) <= [r(x, y)], ExpressionError, "conditions are joined with &"),
+        (lambda: r(x, y) < r(y, x), ExpressionError, "a rule is written head <= body"),
+        (lambda: r(x, y) > r(y, x), ExpressionError, "a rule is written head <= body"),
+        (lambda: r(x, y) >= r(y, x), ExpressionError, "a rule is written head <= body"),
+        (lambda: r(x, y) >= r(y, x) & (x < y), ExpressionError, "a rule is written head <= body"),
+        (lambda: r(x // 2, y), ExpressionError, "cut off towards zero"),
+        (lambda: r(7 // x, y), ExpressionError, "cut off towards zero"),
+        (lambda: b.vars(["x", "y"]), ExpressionError, r'vars\("x y"\)'),
+        (lambda: Predicate(5), ExpressionError, "5 cannot name a relation"),
         (lambda: (x < 3) <= r(x, y), ExpressionError, "more than atoms"),
         (lambda: r(x, y) == 3, ExpressionError, "has no value"),
         (lambda: r(r(x, y), 1), ExpressionError, "a term is expected"),
@@ -247,9 +256,9 @@ def test_constants_of_different_types_differ():
 
 def test_conversion():
     assert to_tree(r(x, 1)) == tree.Atom("r", (tree.Variable("x"), tree.Constant(1)))
-    assert to_tree(r(x, y) & r(y, x)) == tree.Body((r(x, y).atom, r(y, x).atom))
+    assert to_tree(r(x, y) & r(y, x)) == tree.Body((*r(x, y).literals, *r(y, x).literals))
     assert to_tree(x) == tree.Variable("x")
-    assert to_tree(r(x, y).atom) == r(x, y).atom
+    assert to_tree(r(x, y).literals[0]) == r(x, y).literals[0]
 
 
 def test_a_relation_is_not_a_sequence():
@@ -265,3 +274,7 @@ def test_handles_can_subclass():
     h = Handle()
     assert repr(h(id=1)) == "h(1, _)"
     assert (h.name, h.arity, h.columns) == ("h", 2, ("id", "name"))
+
+
+def test_a_rule_shows_its_text():
+    assert repr(r(x, y) <= e(x, y, 1)) == "<Rule r(x, y) :- e(x, y, 1).>"

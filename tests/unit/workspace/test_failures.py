@@ -121,3 +121,42 @@ def test_ctrl_c_during_evaluation_rolls_back(bank):
     assert everything(bank) == before
     bank.load("edge", [(3, 4)])
     assert bank.verify() == []
+
+
+AGGREGATES = """.decl pay(who: symbol, cents: number, share: float)
+.decl total(who: symbol, n: number)
+total(w, sum(c)) :- pay(w, c, _).
+.decl shares(who: symbol, x: float)
+shares(w, sum(s)) :- pay(w, _, s).
+.decl most(who: symbol, n: number)
+most(w, n) :- pay(w, _, _), n = sum c : { pay(w, c, _) }.
+"""
+
+
+@pytest.mark.parametrize(
+    ("without", "rows", "where", "line"),
+    [
+        (("shares", "most"), [("a", 2**62, 1.0), ("a", 2**62 + 1, 1.0)], "a rule for `total`", 3),
+        (("total", "most"), [("a", 1, 1e308), ("a", 2, 1.1e308)], "a rule for `shares`", 5),
+        (("most",), [("a", 1, 1e308), ("a", 2, 1.1e308)], "one of the rules for `shares`, `total`", None),
+        (("total", "shares"), [("a", 2**62, 1.0), ("a", 2**62 + 1, 1.0)], "an inner part of a rule", 7),
+    ],
+)
+def test_a_failure_of_an_aggregate_names_the_rules_it_may_come_from(ws, without, rows, where, line):
+    for handle in ws.add_rules(AGGREGATES):
+        if str(handle).startswith(without):
+            ws.remove_rule(handle)
+    for given in (rows[:1], rows):  # from nothing, and as a change
+        with pytest.raises(lftj.ValueRangeError) as caught:
+            ws.load("pay", rows)
+        assert caught.value.message.endswith(f", in {where}")
+        assert (caught.value.span and caught.value.span.line) == line
+        if given is not rows:
+            ws.load("pay", given)
+
+
+def test_a_failure_in_a_rule_without_text_names_its_relation(ws):
+    pay, half, x, y = ws.relation("pay", {"x": int}), ws.view("half", {"x": int}), *lftj.vars("x y")
+    ws.add_rule(half(y) <= pay(x) & (y == 1 / x))
+    with pytest.raises(lftj.ValueRangeError, match="division by zero with x = 0, in a rule for `half`"):
+        ws.load(pay, [(0,)])

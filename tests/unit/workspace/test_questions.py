@@ -88,3 +88,20 @@ def test_errors_show_the_question_as_it_was_asked(graph, question, place, line):
         graph.query(question)
     assert str(caught.value).startswith(place)
     assert line in str(caught.value)
+
+
+def test_errors_of_expressions_show_the_question(graph):
+    edge, missing, x, y = graph.relations["edge"], lftj.Predicate("missing"), *lftj.vars("x y")
+    with pytest.raises(lftj.ProgramErrors) as caught:
+        graph.query(missing(x))
+    assert caught.value.errors[0].message == "unknown relation `missing`, in the question  missing(x)"
+    with pytest.raises(lftj.ValueRangeError, match="division by zero with x = 1, in the question"):
+        graph.query(edge(x, lftj._) & (y == 1 / (x - x)))
+
+
+def test_arithmetic_that_fails_shows_the_text(graph):
+    with pytest.raises(lftj.ValueRangeError) as caught:
+        graph.query("edge(x, _),\n y = x / (x - x)")
+    place = caught.value.span
+    assert place is not None
+    assert (place.file, place.line, place.column, place.end_line) == ("<query>", 1, 1, 2)

@@ -74,6 +74,17 @@ def test_add_rule_takes_one_rule(graph, text):
         graph.add_rule(text)
 
 
+def test_what_is_no_rule_is_shown(graph):
+    edge, reach = graph.relations["edge"], graph.relations["reach"]
+    x, y = lftj.vars("x y")
+    joined_by_and = (reach(x, y) <= edge(x, y)) and edge(y, x)
+    for wrong, shown in ((joined_by_and, "edge(y, x)"), (edge(1, 2), "edge(1, 2)"), (x, "x")):
+        with pytest.raises(lftj.ParseError) as caught:
+            graph.add_rule(wrong)
+        assert caught.value.message == f"`{shown}` is no rule"
+        assert caught.value.hint == "write head <= body, with & and not `and` in the body; a fact is lftj.rule(head)"
+
+
 @pytest.mark.parametrize("wrong", [None, 3, b"edge(1, 2)."])
 def test_rules_are_text(graph, wrong):
     with pytest.raises(lftj.ParseError, match="expected rule text"):

@@ -1,0 +1,32 @@
+"""What a failure of arithmetic, of a functor or of an aggregate says of where it happened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from lftj.errors import ValueRangeError, ValueTypeError
+from lftj.maintain.commit_heads import CommitHeads
+from lftj.program.normal_form import QUESTION, Stratum
+
+
+@contextmanager
+def placed(stratum: Stratum, heads: CommitHeads) -> Iterator[None]:
+    """Let a failure inside the block name the relations that were derived, and the place of the rule where it can only be one."""
+    try:
+        yield
+    except (ValueRangeError, ValueTypeError) as error:
+        rules = [each for rule in stratum.rules for each in heads.together_with(rule)]
+        if error.span is None and len(rules) == 1:
+            error.span = rules[0].span
+        error.message += f", {_where({rule.relation for rule in rules})}"
+        raise
+
+
+def _where(relations: set[str]) -> str:
+    if QUESTION in relations:
+        return "in the question"
+    visible = [f"`{name}`" for name in sorted(relations) if "#" not in name]
+    if not visible:
+        return "in an inner part of a rule"
+    return f"in {'a rule' if len(visible) == 1 else 'one of the rules'} for {', '.join(visible)}"
