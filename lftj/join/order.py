@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from operator import attrgetter
 
-from lftj.join.order_costs import NARROW, NEW_ORDER, Begun, OrderCosts, bits
+from lftj.join.order_costs import EVEN, NARROW, NEW_ORDER, Begun, Crowds, OrderCosts, bits
 from lftj.join.statistics import RelationStatistics
 from lftj.join.upkeep import Upkeep
 from lftj.join.variable_orders import along, once_bound, variables_of
@@ -44,6 +44,7 @@ class OrderSearch:
 
     `key_orders(relation)` tells which key orders exist, to prefer them; `building` is what a row of another costs: less than NEW_ORDER for
     a plan that lasts, 0 where an existing one is preferred among equals only. With `upkeep`, what commits do for key orders counts too.
+    `crowds`: where values come from rows drawn at random; elsewhere all values are taken to be alike.
     `counting`: whether all proofs are counted; a search for one ends before loose variables, if these come last.
     """
 
@@ -56,12 +57,13 @@ class OrderSearch:
         building: float = NEW_ORDER,
         upkeep: Upkeep | None = None,
         counting: bool = True,
+        crowds: Crowds = EVEN,
     ):
         self.rule = rule
         self.leading = leading
         self.building = building
         self.upkeep = upkeep
-        self.costs = OrderCosts(rule, statistics, key_orders, leading, building, upkeep)
+        self.costs = OrderCosts(rule, statistics, key_orders, leading, building, upkeep, crowds)
         self._loose = self._restricting_nothing()
         self._every = tuple([v for v in range(len(rule.variables)) if v not in self._loose])
         alone = len(rule.atoms) == 1 and building >= NEW_ORDER

@@ -6,7 +6,8 @@ or an expression with its own; which key order an atom needs on the order of its
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from lftj.join.atom_statistics import AtomStatistics
@@ -25,6 +26,13 @@ NEW_ORDER = 4.0
 KEPT_ORDER = NEW_ORDER / 1000
 """The same where what is built serves many runs, but takes memory and has to be brought forward at each change."""
 _UNSORTED_HEAD = 1.3  # factor on the last level's bindings when the head's variables do not come first
+
+
+Crowds = Mapping[tuple[int, int], float]
+"""By the numbers of an atom and a variable: how many of its rows have the variable's value, where that is of rows drawn at random, such
+as those of a change: values that many rows have are drawn more often."""
+EVEN: Crowds = MappingProxyType({})
+"""All values are taken to be alike."""
 
 
 class Begun(NamedTuple):
@@ -72,6 +80,7 @@ class OrderCosts:
         leading: frozenset[int],
         building: float,
         upkeep: Upkeep | None,
+        crowds: Crowds,
     ):
         self.atoms = [AtomStatistics.of(a.relation, a.args, statistics(a.relation), key_orders(a.relation)) for a in rule.atoms]
         self.every = len(rule.variables)
@@ -85,6 +94,7 @@ class OrderCosts:
         for assignment in rule.assignments:
             self.inputs[assignment.variable].append(bits(variables_of(assignment.expression)))
         self._leading, self._building, self._upkeep = leading, building, upkeep
+        self._crowds = {(number, 1 << variable): rows for (number, variable), rows in crowds.items()}
         self._variables = [bits(atom.columns) for atom in self.atoms]
         self._domain = [max([1.0, *[self.atoms[number].values(v) for number in at]]) for v, at in enumerate(self._at)]
         self._looked_at = [self._looks_at(v) for v in range(self.every)]
@@ -152,14 +162,18 @@ class OrderCosts:
 
     def _fanout(self, number: int, bound: int, variable: int) -> float:
         """Values of a variable, as a bit, for each binding of an atom's variables among those bound."""
-        if not self.atoms[number].statistics.rows:
+        atom = self.atoms[number]
+        if not atom.statistics.rows:
             return 0.0
         bound &= self._variables[number]
         known = self._combined[number]
         before = known[bound] if bound in known else self._combinations(number, bound)
+        crowd = self._crowds.get((number, bound), 0.0)
         bound |= variable
         after = known[bound] if bound in known else self._combinations(number, bound)
-        return after / before if before > 1.0 else after
+        fanout = after / before if before > 1.0 else after
+        even = atom.statistics.rows / before  # rows that a value has where all have as many
+        return min(fanout * crowd / even, atom.values(variable.bit_length() - 1)) if crowd > even else fanout
 
     def _combinations(self, number: int, variables: int) -> float:
         """Distinct values of an atom's constants and some of its variables together."""

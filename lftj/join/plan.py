@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from lftj.join.order import Choice, OrderSearch
-from lftj.join.order_costs import KEPT_ORDER, NEW_ORDER
+from lftj.join.order_costs import EVEN, KEPT_ORDER, NEW_ORDER, Crowds
 from lftj.join.statistics import Statistics
 from lftj.join.upkeep import Upkeep
 from lftj.join.variable_orders import variables_of
@@ -137,10 +137,11 @@ def choose_order(
     building: float = NEW_ORDER,
     upkeep: Upkeep | None = None,
     counting: bool = True,
+    crowds: Crowds = EVEN,
 ) -> Choice:
-    """The variable order for the values of `needed`, as `make_plan` chooses it. `building` and `counting`: as of `OrderSearch`."""
+    """The variable order for the values of `needed`, as `make_plan` chooses it. `building`, `counting`, `crowds`: as of `OrderSearch`."""
     about, orders = (lambda name: statistics.of(relations[name])), (lambda name: relations[name].orders())
-    return OrderSearch(rule, about, orders, frozenset(needed), building, upkeep, counting).choose()
+    return OrderSearch(rule, about, orders, frozenset(needed), building, upkeep, counting, crowds).choose()
 
 
 def lay_out(

@@ -22,10 +22,15 @@ _STALE = 1.5  # growth or shrinkage after which a relation is sampled again
 
 @dataclass(frozen=True, slots=True)
 class RelationStatistics:
-    """`rows` and, per column, an estimate of the number of distinct values."""
+    """`rows` and, per column, an estimate of the number of distinct values.
+
+    `crowds`: per column, how many rows have the value that a row drawn at random has. That is the mean number of rows per value where
+    all have as many, and far more where a few have most; empty where nobody knows.
+    """
 
     rows: int
     distinct: tuple[float, ...]
+    crowds: tuple[float, ...] = ()
 
     def combinations(self, columns: Iterable[int]) -> float:
         """Estimated number of distinct combinations of values in `columns`."""
@@ -42,17 +47,23 @@ def estimate(relation: RelationVersion) -> RelationStatistics:
     """
     sample = np.array(relation.sample(_SAMPLE), np.int64)
     sample.sort(axis=1)
-    counts = np.empty((len(sample), 2), np.int64)
+    counts = np.empty((len(sample), 3), np.int64)
     count_values(sample, counts)
-    distinct = [_distinct(values, once, relation.count, sample.shape[1]) for values, once in counts.tolist()]
+    distinct = [_distinct(values, once, relation.count, sample.shape[1]) for values, once, _ in counts.tolist()]
     if distinct and relation.count > _SAMPLE and distinct[0] < relation.count < _MOSTLY * (leading := relation.leading_values()):
         distinct[0] = leading
-    return RelationStatistics(relation.count, tuple(distinct))
+    crowds = [_crowd(pairs, relation.count, sample.shape[1]) for pairs in counts[:, 2].tolist()]
+    return RelationStatistics(relation.count, tuple(distinct), tuple(crowds))
 
 
 def _distinct(values: int, once: int, rows: int, sampled: int) -> float:
     """The guaranteed-error estimator of Charikar et al. (PODS 2000): values seen once stand for √(n/s) others each."""
     return float(min(rows, (rows / sampled) ** 0.5 * once + values - once)) if sampled else 0.0
+
+
+def _crowd(pairs: int, rows: int, sampled: int) -> float:
+    """A row and those with its value: of two rows as many are alike as of those sampled."""
+    return 1.0 + (rows - 1) * pairs / (sampled * (sampled - 1) / 2) if sampled > 1 else float(rows)
 
 
 class Statistics:

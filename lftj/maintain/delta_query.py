@@ -19,8 +19,10 @@ import numpy as np
 from lftj.join.context import Context
 from lftj.join.evaluate import Columns
 from lftj.join.order import Choice
+from lftj.join.order_costs import Crowds
 from lftj.join.plan import RulePlan, choose_order, lay_out
 from lftj.join.prepared import PreparedPlan
+from lftj.join.statistics import Statistics
 from lftj.maintain.rule_work import RuleWork
 from lftj.maintain.versions import CHANGE, OLD, SIGNED, Versions
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref, RuleVariable
@@ -53,12 +55,15 @@ class DeltaQuery:
         """+1 when a row won wins assignments, −1 when it loses them."""
         return 1 if self.bound is None else -1
 
+    @property
+    def _changed_atom(self) -> PositiveAtom:
+        return next(atom for atom in self.rule.atoms if atom.relation == CHANGE)
+
     def column(self, variable: int) -> int | None:
         """The column of the relation that has a variable in the atom that reads the change, if one has."""
-        changed = next(atom for atom in self.rule.atoms if atom.relation == CHANGE)
-        if Ref(variable) not in changed.args:
+        if Ref(variable) not in (args := self._changed_atom.args):
             return None
-        place = changed.args.index(Ref(variable))
+        place = args.index(Ref(variable))
         return place if self.bound is None else self.bound[place]
 
     def run(self, versions: Versions, change: Delta, context: Context) -> tuple[Columns, np.ndarray]:
@@ -81,12 +86,26 @@ class DeltaQuery:
         if self._prepared is None or fewer or any(map(_differ, sizes, self._sizes)):
             more = max(change.inserts, change.erases, key=lambda rows: len(rows[0]))
             readable = versions.with_change(self.relation, self.bound, more).with_signed(self.relation, self.bound, change)
-            choice = choose_order(self.rule, self.needed, readable, context.statistics, building=0.0, upkeep=context.upkeep)
+            crowds = self._crowds(readable, context.statistics)
+            choice = choose_order(self.rule, self.needed, readable, context.statistics, building=0.0, upkeep=context.upkeep, crowds=crowds)
             plan = self._signed(choice, readable)
             self._prepared, self._sizes, self._changed = PreparedPlan(plan, readable, context), sizes, changed
             self.steps = self.rows = 0
             _keep_orders(plan, readable, context)
         return self._prepared
+
+    def _crowds(self, readable: Versions, statistics: Statistics) -> Crowds:
+        """How many rows of other atoms go with a changed row by one of its values. Of the same relation and column there are more than for
+        any value: a value that many rows have is in more changes. No more in all than there are rows, though."""
+        found: dict[tuple[int, int], float] = {}
+        for place, variable in enumerate(self._changed_atom.args):
+            column = place if self.bound is None else self.bound[place]
+            for number, atom in enumerate(self.rule.atoms):
+                if atom.relation.removesuffix(OLD) == self.relation and isinstance(variable, Ref) and atom.args[column] == variable:
+                    about = statistics.of(readable[atom.relation])
+                    values = max(1.0, statistics.of(readable[CHANGE]).distinct[place])
+                    found[number, variable.variable] = min(about.crowds[column], about.rows / values) if about.crowds else 0.0
+        return found
 
     def _signed(self, choice: Choice, readable: Versions) -> RulePlan:
         """The plan for the rows lost and those won, one after the other: with their sign before all other variables."""

@@ -37,12 +37,12 @@ def relation_of(data: dict[str, Any], schema: RelationSchema, trees: OpenedTrees
 
 def statistics_data(statistics: Statistics) -> dict[str, Any]:
     """Estimates as data."""
-    return {name: [about.rows, list(about.distinct)] for name, about in dict(statistics.known).items()}
+    return {name: [about.rows, list(about.distinct), list(about.crowds)] for name, about in dict(statistics.known).items()}
 
 
 def statistics_of(data: dict[str, Any]) -> Statistics:
     """The estimates again."""
-    return Statistics({name: RelationStatistics(rows, tuple(distinct)) for name, (rows, distinct) in data.items()})
+    return Statistics({name: RelationStatistics(rows, tuple(distinct), tuple(crowds)) for name, (rows, distinct, crowds) in data.items()})
 
 
 def _plain(columns: Columns) -> list[list[int]]:

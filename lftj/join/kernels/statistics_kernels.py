@@ -7,15 +7,18 @@ from scantree.jit import compiled
 
 @compiled
 def count_values(ordered, counts):
-    """For each line of a matrix of ascending values: how many are distinct, and how many occur once, into a line of `counts`."""
+    """For each line of a matrix of ascending values, into a line of `counts`: how many are distinct, how many occur once, and how many
+    pairs of its words are equal."""
     last = ordered.shape[1] - 1
     for line in range(ordered.shape[0]):
-        distinct = once = 0
-        first = True
+        distinct = once = pairs = alike = 0
         for i in range(last + 1):
-            ends = i == last or ordered[line, i] != ordered[line, i + 1]
-            distinct += ends
-            once += ends and first
-            first = ends
+            pairs += alike
+            alike += 1
+            if i == last or ordered[line, i] != ordered[line, i + 1]:
+                distinct += 1
+                once += alike == 1
+                alike = 0
         counts[line, 0] = distinct
         counts[line, 1] = once
+        counts[line, 2] = pairs

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 import numpy as np
+import pytest
 
 from lftj.join.kernels.statistics_kernels import count_values
 from lftj.join.statistics import Statistics
@@ -17,21 +19,28 @@ from scantree import Arena
 SCHEMA = RelationSchema("t", (("x", INT), ("y", INT)))
 
 
-def test_values_are_counted_and_those_that_occur_once():
+def test_values_are_counted_and_those_that_occur_once_and_pairs():
     by = random.Random(3)
     for rows in (0, 1, 2, 3, 10, 100):
         lines = np.array([sorted(by.choices(range(-5, most), k=rows)) for most in (-4, 0, 20, 1000)], np.int64)
-        counts = np.empty((len(lines), 2), np.int64)
+        counts = np.empty((len(lines), 3), np.int64)
         count_values(lines, counts)
-        for line, (distinct, once) in zip(lines.tolist(), counts.tolist(), strict=True):
+        for line, (distinct, once, pairs) in zip(lines.tolist(), counts.tolist(), strict=True):
             assert distinct == len(set(line))
             assert once == sum(line.count(value) == 1 for value in line)
+            assert pairs == sum(math.comb(line.count(value), 2) for value in set(line))
 
 
 def test_few_rows_are_known_exactly():
     columns = [np.arange(60), np.arange(60) % 7]
     for relation in (RelationVersion.build(SCHEMA, Arena(), columns), LooseRows(SCHEMA, Arena(), columns)):
         assert Statistics().of(relation).distinct == (60, 7)
+
+
+def test_a_row_s_value_is_one_that_many_rows_have():
+    few, many = np.arange(900), np.zeros(100, np.int64)
+    about = Statistics().of(LooseRows(SCHEMA, Arena(), [np.arange(1000), np.concatenate([few, many])]))
+    assert about.crowds == pytest.approx((1.0, (899 + 101 * 101) / 1000))
 
 
 def test_loose_rows_leave_what_is_known_of_a_relation_of_their_name():

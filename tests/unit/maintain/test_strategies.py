@@ -192,3 +192,23 @@ def test_a_plan_that_was_made_for_a_large_change_does_not_serve_a_small_one():
         tx.insert("w", ROADS)
         tx.insert("d", FAR)
     assert max(steps_of_changes(workspace)) < 200
+
+
+def test_a_plan_for_a_change_expects_it_where_most_rows_are():
+    """Of ten changed rows of `own` all have one of two values that have half of its rows; what other values have on average says little."""
+    own = [(x, y) for x in (1, 2) for y in range(3000)] + [(x, x * 7 % 3000) for x in range(3, 3000)]
+    every = [(y, (y * 11 + k) % 3000) for y in range(3000) for k in range(4)]
+    workspace = lftj.connect()
+    workspace.add_rules("""
+.decl own(x: number, y: number)  .decl all(x: number, y: number)
+.decl t(x: number, n: number)    t(x, count()) :- own(x, y), own(x, z), all(y, z).
+""")
+    workspace.load("all", every)
+    workspace.load("own", own)
+    with workspace.transaction() as tx:
+        tx.delete("all", every[::100])
+        tx.delete("own", own[:6000:600])
+    (done,) = workspace.profile(last=1).to_dict("records")
+    assert done["strategy"] == "update"
+    assert done["steps"] < 10_000, "39,000 when it looks at all rows of those two values for each"
+    assert workspace.verify() == []
