@@ -20,6 +20,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    __version__: str
     from lftj.connection import connect as connect
     from lftj.distributed.result import DistributedResult as DistributedResult
     from lftj.distributed.session import local_spark as local_spark
@@ -133,6 +134,10 @@ __all__ = sorted(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("lftj")
     if (module := _HOME.get(name) or _WITH_SPARK.get(name)) is None:
         raise AttributeError(f"module 'lftj' has no attribute {name!r}")
     found = getattr(import_module(module), name)

@@ -52,6 +52,8 @@ def connect(
     there is opened again or begun: a `DistributedWorkspace`, which has the same calls. There `elastic` is also the share of a stratum in
     rounds that is taken away, and derived again, after a deletion.
     """
+    if isinstance(trace_budget, bool) or not isinstance(trace_budget, int) or trace_budget < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise DeclarationError(f"trace_budget is a number of bytes, found {trace_budget!r}", hint="1 << 28 allows 256 MiB, 0 no indices")
     if not elastic >= 0:
         raise DeclarationError(f"elastic is a fraction of at least 0, found {elastic!r}", hint="0.2 allows a fifth of a full evaluation")
     if getattr(executor, "distributed", False):
@@ -62,4 +64,7 @@ def connect(
     if path is not None:
         hint = "use lftj.connect() and load the data from files at the start"
         raise LftjError(f"{os.fspath(path)}: durable workspaces come with a later version", code="E340", hint=hint)
+    if executor is not None and not hasattr(executor, "workers"):
+        hint = "lftj.ThreadExecutor(threads=2), or lftj.SparkExecutor(…)"
+        raise DeclarationError(f"{executor!r} evaluates nothing", hint=hint)
     return Workspace(Engine(writer_timeout, progress, elastic, trace_budget, executor or ThreadExecutor()))

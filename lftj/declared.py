@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from lftj.errors import DeclarationError, UnknownNameError
-from lftj.program.normal_form import RelationSchema
+from lftj.program.normal_form import CHANGE_COLUMNS, RelationSchema
 from lftj.types import Type, type_of_python
 
 ChoiceDomains = str | Sequence[str | Sequence[str]]
@@ -20,6 +20,8 @@ def checked_columns(columns: Mapping[str, object]) -> tuple[tuple[str, Type], ..
         raise DeclarationError(f"columns are a dict of names and types, found {type(columns).__name__}", hint=hint)
     if wrong := [name for name in columns if not isinstance(name, str) or not name or "#" in name]:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise DeclarationError(f"{wrong[0]!r} is not a name for a column", hint="use letters, digits and _")
+    if of_changes := [name for name, _ in CHANGE_COLUMNS if name in columns]:
+        raise DeclarationError(f"`{of_changes[0]}` is a column of change sets", hint="choose another name for the column")
     return tuple((name, type_of_python(annotation)) for name, annotation in columns.items())
 
 

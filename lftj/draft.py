@@ -101,7 +101,7 @@ class Draft:
 
     def coded(self, schema: RelationSchema, data: object, options: dict[str, Any]) -> Columns:
         """The data as code columns, as stored."""
-        options = {"mapping" if name == "columns" else name: value for name, value in options.items()}
+        options = frames.read_options(options)
         frame = frames.read(data, schema.columns, dictionary=self._engine.dictionary, **options)
         return frame.columns if schema.arity else [np.zeros(frame.rows, dtype=np.int64)]
 

@@ -21,19 +21,16 @@ from lftj.join.statistics import Statistics
 from lftj.limits import LimitStack
 from lftj.maintain.rule_work import RuleWork
 from lftj.maintain.trace_choice import TraceOverride
-from lftj.program.normal_form import RelationSchema
+from lftj.program.normal_form import CHANGE_COLUMNS, RelationSchema
 from lftj.program.program import Program
 from lftj.result import Result
 from lftj.state import State
 from lftj.storage.database import Database
 from lftj.storage.delta import Columns, Delta
 from lftj.subscription import Subscriptions
-from lftj.types import INT
 from lftj.writer import WriterLock
 from partition.executor import ThreadExecutor
 from scantree import Arena
-
-CHANGE_COLUMNS = (("__diff__", INT), ("__version__", INT))
 
 REMEMBERED = 1000
 """Commits whose work `ws.profile()` can show."""

@@ -80,6 +80,9 @@ class ProgramErrors(LftjError, ValueError):
         self.errors = errors
         super().__init__(f"{len(errors)} error{'s' if len(errors) != 1 else ''} in the program")
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.errors,)
+
     def __str__(self) -> str:
         return "\n".join(str(error) for error in self.errors) + f"\n{self.message}"
 

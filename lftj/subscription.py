@@ -12,6 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Mapping
 
+from lftj.errors import TransactionError
 from lftj.result import Result
 
 Callback = Callable[[Result], object]
@@ -59,6 +60,9 @@ class Subscriptions:
 
     def add(self, relation: str, callback: Callback, snapshot: Result | None) -> Subscription:
         """A new subscription; `snapshot` is delivered to it first. Call with the writer lock held, so that no commit comes between."""
+        if not callable(callback):
+            hint = "write subscribe(relation, function): it is called with a Result"
+            raise TransactionError(f"{callback!r} cannot be called with changes", code="E326", hint=hint)
         subscription = Subscription(relation, callback, self._remove)
         with self._lock:
             self._by_relation[relation] = (*self._by_relation.get(relation, ()), subscription)

@@ -118,7 +118,8 @@ class Writing(Generic[Draft]):
 
     def __del__(self) -> None:
         if self._ended is None:
-            warnings.warn("a transaction was dropped without commit() or rollback(); it is rolled back", ResourceWarning, stacklevel=2)
+            message = "a transaction was dropped without commit() or rollback(), and nothing of it has happened"
+            warnings.warn(message, RuntimeWarning, stacklevel=2)
             self.rollback()
 
     def __repr__(self) -> str:

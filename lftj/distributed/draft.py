@@ -108,7 +108,7 @@ class DistributedDraft:
         self, relation: RelationOrName, data: object, sign: int | str, options: dict[str, Any], *, upsert: bool = False
     ) -> tuple[RelationSchema, Delta | Routed | Files]:
         schema = self.writable(relation)
-        options = {"mapping" if name == "columns" else name: value for name, value in options.items()}
+        options = frames.read_options(options)
         if (found := self._executors_own(data, sign, options)) is not None:
             if isinstance(found, Routed):  # wrong columns are told now, not by the job, which may have other work to do first, or no rows
                 table = self._schema(found.frame).empty_table()

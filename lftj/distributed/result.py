@@ -17,17 +17,14 @@ from lftj.distributed.parts.transport import ReadTask, read_part
 from lftj.distributed.placing.cuts import ONE, Cut
 from lftj.distributed.placing.plan import PartPlan
 from lftj.distributed.sending import Executor
-from lftj.program.normal_form import RelationSchema
+from lftj.program.normal_form import CHANGE_COLUMNS, RelationSchema
 from lftj.result import Result
 from lftj.storage.database import base_name
 from lftj.storage.delta import Columns, Delta
-from lftj.types import INT
 from scantree.rows import difference, sort_rows
 
 if TYPE_CHECKING:
     import pyspark.sql
-
-CHANGE_COLUMNS = (("__diff__", INT), ("__version__", INT))
 
 
 class DistributedResult(Result):

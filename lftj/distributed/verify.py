@@ -24,10 +24,10 @@ from lftj.distributed.parts.failure import checked, guarded
 from lftj.distributed.placing.cuts import Cut
 from lftj.distributed.placing.plan import PartPlan
 from lftj.distributed.present import Present
-from lftj.distributed.result import CHANGE_COLUMNS, signed_rows
+from lftj.distributed.result import signed_rows
 from lftj.distributed.sending import Executor
 from lftj.distributed.work.worker import forget
-from lftj.program.normal_form import RelationSchema
+from lftj.program.normal_form import CHANGE_COLUMNS, RelationSchema
 from lftj.result import Result
 from lftj.storage.delta import Delta
 from lftj.verify import Discrepancy

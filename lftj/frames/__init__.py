@@ -12,7 +12,7 @@ from lftj.frames.files import is_table_file, write_table
 from lftj.frames.frame import Columns, Frame, NullPolicy
 from lftj.frames.match import ColumnMap
 from lftj.frames.out import decode_column, to_arrow, to_pandas, to_polars, to_tuples, to_values, value_order
-from lftj.frames.read import read
+from lftj.frames.read import read, read_options
 from lftj.frames.write_facts import format_facts, write_facts
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "is_table_file",
     "read",
     "read_facts",
+    "read_options",
     "to_arrow",
     "to_pandas",
     "to_polars",

@@ -23,7 +23,7 @@ def match_columns(carrier: Carrier, columns: Columns, mapping: ColumnMap | None)
         _check_width(carrier, wanted, mapping)
         return list(range(len(wanted)))
     names = list(carrier.names)
-    _check_mapping(mapping or {}, wanted)
+    _check_mapping({} if mapping is None else mapping, wanted)
     sources: list[Hashable] = [(mapping or {}).get(name, name) for name in wanted]
     missing = [source for source in sources if source not in names]
     if missing:
@@ -54,6 +54,8 @@ def _check_width(carrier: Carrier, wanted: list[str], mapping: ColumnMap | None)
 
 
 def _check_mapping(mapping: ColumnMap, wanted: list[str]) -> None:
+    if not isinstance(mapping, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] -- not everybody runs a type checker
+        raise FrameError(f"columns= is a dict, found {type(mapping).__name__}", hint='write columns={"relation column": "frame column"}')
     if unknown := [name for name in mapping if name not in wanted]:
         hint = 'write columns={"relation column": "frame column"}'
         raise FrameError(f"columns= maps {_quoted(unknown)}, but the relation's columns are {_quoted(wanted)}", hint=hint)

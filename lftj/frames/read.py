@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from lftj.frames.carriers import carry_table
 from lftj.frames.facts import Parameters, check_table_parameters, read_facts
 from lftj.frames.files import carry_file, file_kind, is_table_file
 from lftj.frames.frame import Carrier, Columns, Frame, NullPolicy, Target, check_policy, settle
-from lftj.frames.match import ColumnMap, match_columns
+from lftj.frames.match import ColumnMap, match_columns, suggestion
 from lftj.frames.rows import carry_rows
 
 
@@ -58,6 +58,20 @@ def read(
         carrier = carry_rows(source, len(columns))
         mapping = mapping if carrier.rows else None
     return _read_carrier(carrier, columns, dictionary, nulls, mapping)
+
+
+_OPTIONS = {"nulls": "nulls", "columns": "mapping", "facts": "facts"}
+"""What `load` calls the arguments of `read`."""
+
+
+def read_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of `read` that the options of a `load` stand for. Raises FrameError (E231) for an option that there is not."""
+    for name in options:
+        if name not in _OPTIONS:
+            meant = suggestion(name, list(_OPTIONS))
+            hint = f"did you mean {meant}=?" if meant else f"options are {', '.join(f'{option}=' for option in _OPTIONS)}"
+            raise FrameError(f"{name}= is no option of reading rows", code="E231", hint=hint)
+    return {_OPTIONS[name]: value for name, value in options.items()}
 
 
 def _read_carrier(carrier: Carrier, columns: Columns, dictionary: Dictionary, nulls: NullPolicy, mapping: ColumnMap | None) -> Frame:

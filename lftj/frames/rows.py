@@ -20,7 +20,7 @@ class RowsCarrier:
     names: list[Hashable] | None
     values: list[Sequence[object]]
     rows: int
-    place: Place = field(default_factory=lambda: Place("the rows"))
+    place: Place = field(default_factory=lambda: Place("row 0"))
 
     @property
     def width(self) -> int:
@@ -69,6 +69,8 @@ def _carry_dicts(rows: list[Any]) -> RowsCarrier:
 
 
 def _not_a_row(i: int, row: object, width: int) -> FrameError:
+    if isinstance(row, (Mapping, tuple, list)):
+        return FrameError(f"row {i} is not like row 0: found {_shown(row)}", hint="give all rows as tuples, or all as dicts")
     hint = "write each row as a tuple: [(…,), (…,)]" if width == 1 else "write a list of tuples, also for one row: [(…, …)]"
     return FrameError(f"row {i} is not a row: found {_shown(row)} ({type(row).__name__}), expected a tuple or a dict", hint=hint)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from lftj.errors import DeclarationError, LftjError, TypeClashError, UnknownNameError
-from lftj.program.normal_form import RelationSchema
+from lftj.program.normal_form import CHANGE_COLUMNS, RelationSchema
 from lftj.program.schema import UNKNOWN, Catalog
 from lftj.syntax import tree
 from lftj.syntax.functors import closest
@@ -43,6 +43,9 @@ def _schema(declaration: tree.Declaration, catalog: Catalog) -> tuple[RelationSc
         if any(column.name == name for name, _ in columns):
             message = f"relation `{declaration.name}` has two columns `{column.name}`"
             errors.append(DeclarationError(message, code="E164", span=span, hint="give each column a name of its own"))
+        if any(column.name == name for name, _ in CHANGE_COLUMNS):
+            hint = "choose another name for the column"
+            errors.append(DeclarationError(f"`{column.name}` is a column of change sets", span=span, hint=hint))
         try:
             columns.append((column.name, catalog.type(column.type, span)))
         except LftjError as error:

@@ -13,7 +13,10 @@ from functools import cached_property
 
 from lftj.errors import Span
 from lftj.program.stratification import Stratification
-from lftj.types import Type
+from lftj.types import INT, Type
+
+CHANGE_COLUMNS = (("__diff__", INT), ("__version__", INT))
+"""What change sets have beside the columns of a relation."""
 
 QUESTION = "query#"
 """The hidden relation that holds the answers to a question while they are computed."""

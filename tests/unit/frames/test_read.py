@@ -75,7 +75,7 @@ def test_a_mapping_for_no_column() -> None:
         'error[E230]: columns= maps "form", but the relation\'s columns are "src", "dst"\n'
         '  help: write columns={"relation column": "frame column"}'
     )
-    assert message([(1, 2)], EDGE, mapping={"src": "a"}).startswith("error[E230]: the rows has no column names")
+    assert message([(1, 2)], EDGE, mapping={"src": "a"}).startswith("error[E230]: row 0 has no column names")
 
 
 def test_columns_go_by_name_not_by_place() -> None:
@@ -335,3 +335,17 @@ def test_null_inside_a_dictionary_encoded_column() -> None:
         columns = [("x", INT if values.type == pa.int64() else STR)]
         assert 'row 1, column "x": NULL' in message(pa.table({"x": column}), columns)
         assert read_back(pa.table({"x": column}), columns, nulls="drop") == [(values[0].as_py(),)] * 2
+
+
+def test_tuples_and_dicts_do_not_mix() -> None:
+    as_tuples, as_dicts = (1, 2), {"src": 1, "dst": 2}
+    for rows, shown in (([as_tuples, as_dicts], as_dicts), ([as_dicts, as_tuples], as_tuples)):
+        assert message(rows, EDGE) == (
+            f"error[E230]: row 1 is not like row 0: found {shown!r}\n  help: give all rows as tuples, or all as dicts"
+        )
+
+
+def test_a_mapping_that_is_a_list() -> None:
+    assert message(pa.table({"src": [1], "dst": [2]}), EDGE, mapping=["src", "dst"]) == (
+        'error[E230]: columns= is a dict, found list\n  help: write columns={"relation column": "frame column"}'
+    )

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import datetime
+import importlib.metadata
+import pickle
 
 import pytest
 
@@ -116,3 +118,44 @@ def test_a_relation_without_columns_is_true_or_false(ws):
         tx.delete(rainy, [()])
     assert tx.changes("wet").fetchall() == [(-1, tx.version)]
     assert not ws.query("rainy()")
+
+
+@pytest.mark.parametrize("column", ["__diff__", "__version__"])
+def test_columns_of_change_sets_are_no_columns_of_relations(ws, column):
+    with pytest.raises(lftj.DeclarationError, match=f"`{column}` is a column of change sets"):
+        ws.relation("r", {"x": int, column: int})
+    with pytest.raises(lftj.ProgramErrors) as caught:
+        ws.add_rules(f".decl r(x: number, {column}: number)")
+    assert [(error.code, error.span.column) for error in caught.value.errors] == [("E160", 20)]
+
+
+def test_a_subscriber_that_cannot_be_called(ws):
+    ws.relation("r", {"x": int})
+    with pytest.raises(lftj.TransactionError, match="3 cannot be called") as caught:
+        ws.subscribe("r", 3)
+    assert caught.value.code == "E326"
+
+
+@pytest.mark.parametrize("options", [{"trace_budget": "1GB"}, {"trace_budget": -1}, {"executor": 3}])
+def test_what_workspaces_cannot_be_made_with(options):
+    with pytest.raises(lftj.DeclarationError) as caught:
+        lftj.connect(**options)
+    assert caught.value.hint
+
+
+def test_an_option_that_load_does_not_have(ws):
+    ws.relation("r", {"x": int})
+    with pytest.raises(lftj.FrameError) as caught:
+        ws.load("r", [(1,)], null="drop")
+    assert (caught.value.code, caught.value.hint) == ("E231", "did you mean nulls=?")
+
+
+def test_the_version_is_that_of_the_distribution():
+    assert lftj.__version__ == importlib.metadata.version("lftj")
+
+
+def test_errors_of_a_program_survive_pickling(ws):
+    with pytest.raises(lftj.ProgramErrors) as caught:
+        ws.add_rules("p(x) :- q(x).")
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (str(again), again.args, [error.code for error in again.errors]) == (str(caught.value), caught.value.args, ["E110", "E110"])

@@ -76,7 +76,7 @@ def test_another_thread_waits_for_the_writer_lock(bank):
 def test_a_dropped_transaction_is_rolled_back(bank):
     tx = bank.transaction()
     tx.insert("edge", [(3, 4)])
-    with pytest.warns(ResourceWarning, match="dropped without commit"):
+    with pytest.warns(RuntimeWarning, match="dropped without commit"):
         del tx
         gc.collect()
     bank.load("edge", [(4, 5)])
