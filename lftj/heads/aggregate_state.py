@@ -17,6 +17,7 @@ from lftj.heads.aggregate_plan import AggregatePlan, plan_aggregates
 from lftj.heads.aggregate_shape import AggregateShape, HeadColumns, Surroundings
 from lftj.heads.changes import divided, net_changes
 from lftj.heads.kept import GroupChange, Kept, Work
+from lftj.heads.ordered_rows import OrderedRows
 from lftj.heads.support import too_many
 from lftj.heads.text_order import TextOrder
 from lftj.heads.user import UserAggregate
@@ -131,13 +132,20 @@ class AggregateState:
             raise AssertionError("more assignments were erased than had been inserted")
         work = Work()
         work.count(self.groups, 2 * len(sizes))
-        order = self.order and self.order.admitting(self._texts(rows))
+        order = self.order and self._order_with(self.order, self._texts(rows))
         name = partial(self.shape.name, list(groups), self.surroundings.dictionary)
         return GroupChange(rows, net, starts, groups, before, sizes, not len(self.groups), order, name, work), found
 
     def _texts(self, rows: np.ndarray) -> np.ndarray:
         """The codes of all texts among rows that are to stand in order."""
         return np.concatenate([rows[column] for column in self.plan.texts])
+
+    def _order_with(self, order: TextOrder, texts: np.ndarray) -> TextOrder:
+        """The labels of texts with these as well; those that no row has any more go when they have become many."""
+        ordered = [kept for kept in self.kept if isinstance(kept, OrderedRows)]
+        if not order.crowded(sum(kept.text_count for kept in ordered)):
+            return order.admitting(texts)
+        return order.anew(np.concatenate([texts, *(column for kept in ordered for column in kept.texts())]))
 
     def _written(self, change: GroupChange, found: np.ndarray, values: Sequence[np.ndarray]) -> Tree:
         """The groups after a change."""

@@ -18,6 +18,7 @@ from lftj.heads.kept import Advance, GroupChange
 from lftj.heads.scans import Scan
 from lftj.heads.support_state import SupportState
 from lftj.heads.text_order import TextOrder
+from lftj.storage.delta import Columns
 from lftj.types import Type
 from scantree import Arena, after_prefix
 
@@ -68,6 +69,18 @@ class OrderedRows:
         """The column of the tree that has the codes of argument number `arg`."""
         texts = sum(type.name == "str" for type in self.types[: arg + 1])
         return self.width + arg + texts
+
+    @property
+    def text_count(self) -> int:
+        """How many texts its rows have, at most. O(1)."""
+        return len(self.rows) * sum(type.name == "str" for type in self.types)
+
+    def texts(self) -> Columns:
+        """The codes of the texts that its rows have, in as many columns. O(n)."""
+        if not self.text_count:
+            return []
+        columns, _ = self.rows.counts()
+        return [columns[self.code_column(arg)] for arg, type in enumerate(self.types) if type.name == "str"]
 
     # ── change ────────────────────────────────────────────────────────────────────────────────────────────────────────
     def _own(self, change: GroupChange) -> tuple[np.ndarray, np.ndarray]:

@@ -6,7 +6,7 @@ labelled anew, evenly, and trees that hold labels must be written again: rare, a
 ascending or in descending order use a gap up from its end instead of halving it.
 
 Two trees hold the state, label → code and code → label, so versions share what they have in common. Texts that are no longer used keep
-their labels until the next labelling.
+their labels until those in use are labelled anew, which is also done when they have become the smaller part (`crowded`).
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ _ALONG = 2**20
 """Between two texts that arrive one after the other and are neighbours."""
 _MANY = 64
 """More new texts than this at once, and more than an eighth of all, are cheaper in a new labelling."""
+_UNUSED = 1024
+"""Texts that may be out of use, beside as many as are in use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +76,21 @@ class TextOrder:
             admitted = admitted._with(code, label)
         return admitted
 
+    def crowded(self, used: int) -> bool:
+        """Whether most labels are of texts that no row has any more, where at most so many are in use."""
+        return len(self.labels) > 2 * used + _UNUSED
+
+    def anew(self, codes: np.ndarray) -> TextOrder:
+        """The next epoch, with labels for these codes alone, in any order, repeated or not. O(n log n)."""
+        return TextOrder.of(self.labels.arena, self.dictionary, codes, self.epoch + 1)
+
     @property
     def memory(self) -> int:
         """Bytes of both trees, without the pages' free room."""
         return 32 * len(self.labels)
 
     def _anew(self, new: np.ndarray) -> TextOrder:
-        return TextOrder.of(self.labels.arena, self.dictionary, union([new], self.labels.columns()[:1])[0], self.epoch + 1)
+        return self.anew(union([new], self.labels.columns()[:1])[0])
 
     def _with(self, code: int, label: int) -> TextOrder:
         one, other = np.array([code]), np.array([label])

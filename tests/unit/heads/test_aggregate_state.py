@@ -111,6 +111,20 @@ def test_labels_given_anew_in_the_middle_of_a_history(monkeypatch: pytest.Monkey
     assert head.state.order.epoch > 0
 
 
+@pytest.mark.parametrize("name", ["levels", "mixed", "concat"])
+def test_labels_of_texts_that_no_row_has_any_more_are_given_up(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(text_order, "_UNUSED", 8)
+    texts = [f"{i * 37 % 101:03}" for i in range(101)]
+    head = Head(shape_of(CALLS[name], [0]), [((i % 2, "", i, 0.5, 0, texts[i], ","), 1) for i in range(3)])
+    first, rows = head.state, head.rows
+    for i in range(3, 101):
+        head.step([((i % 2, "", i, 0.5, 0, texts[i], ","), 1), (((i - 3) % 2, "", i - 3, 0.5, 0, texts[i - 3], ","), -1)])
+        assert head.state.order is not None
+        assert head.state.order.memory <= 32 * (2 * 3 * 5 + 8 + 2)
+    assert head.state.order.epoch > 1
+    assert listed(first.rows()) == rows
+
+
 def test_slots_of_the_past_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(user_totals, "_FEW_SLOTS", 4)
     head = Head(shape_of([("spread", [2], INT)], [0]), [((g, "", g, 0.0, 0, "", ""), 1) for g in range(5)])
