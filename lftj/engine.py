@@ -99,14 +99,15 @@ class Engine:
         """Carry a proposal out, publish it and queue its change sets. With the writer lock held."""
         try:
             outcome = carry_out(self.state, proposal, self.context(proposal.aggregates))
+            version, schema = outcome.state.version, outcome.state.schema
+            changes = {name: partial(self.change_set, version, schema(name), delta) for name, delta in outcome.changes.items()}
+            news = self.subscriptions.addressed(changes)
         except MemoryError as error:
             hint = "commit less at a time, or give the machine more memory"
             raise LimitError("memory ran out; the transaction was rolled back", code="E333", hint=hint) from error
-        version, schema = outcome.state.version, outcome.state.schema
-        news = {name: partial(self.change_set, version, schema(name), delta) for name, delta in outcome.changes.items()}
         self.state = outcome.state
         self.history.append((version, outcome.works))
-        self.subscriptions.announce(news)
+        self.subscriptions.send(news)
         return outcome
 
     # ── rows for the user ─────────────────────────────────────────────────────────────────────────────────────────────

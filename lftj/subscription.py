@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from lftj.errors import TransactionError
 from lftj.result import Result
@@ -75,13 +75,21 @@ class Subscriptions:
             left = tuple(one for one in self._by_relation.get(subscription.relation, ()) if one is not subscription)
             self._by_relation[subscription.relation] = left
 
-    def announce(self, changes: Mapping[str, Callable[[], Result]]) -> None:
-        """Queue the change sets of a commit for those who asked. Call with the writer lock held, then `deliver` without it."""
+    def addressed(self, changes: Mapping[str, Callable[[], Result]]) -> list[tuple[Subscription, Result]]:
+        """The change sets of a commit, made for those who asked. Call before it is published, as making them may fail."""
+        found: list[tuple[Subscription, Result]] = []
         for relation, make in changes.items():
-            if subscribers := self._by_relation.get(relation):
-                if not len(result := make()):
-                    continue
-                self._waiting.extend((subscription, result) for subscription in subscribers)
+            if (subscribers := self._by_relation.get(relation)) and len(result := make()):
+                found += [(subscription, result) for subscription in subscribers]
+        return found
+
+    def send(self, news: Iterable[tuple[Subscription, Result]]) -> None:
+        """Queue what is `addressed`. Call with the writer lock held, then `deliver` without it."""
+        self._waiting.extend(news)
+
+    def announce(self, changes: Mapping[str, Callable[[], Result]]) -> None:
+        """Both at once, for a commit that is published already."""
+        self.send(self.addressed(changes))
 
     def deliver(self) -> None:
         """Deliver what waits, unless some thread is at it already (it will then deliver this too)."""

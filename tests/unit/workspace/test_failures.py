@@ -54,6 +54,23 @@ def test_a_failure_after_evaluation_changes_nothing(bank, monkeypatch):
     assert everything(bank) == before
 
 
+def test_a_change_set_that_cannot_be_made_for_a_subscriber_changes_nothing(bank, monkeypatch):
+    before, seen = everything(bank), []
+    bank.subscribe("reach", lambda changes: seen.extend(changes.fetchall()))
+
+    def fail(*_args):
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(bank._engine), "change_set", fail)
+        with pytest.raises(lftj.LimitError):
+            bank.load("edge", [(3, 4)])
+    assert everything(bank) == before
+    assert seen == []
+    bank.load("edge", [(3, 4)])
+    assert (1, 4) in {row[:2] for row in seen}
+
+
 @pytest.mark.parametrize("problem", [Boom, KeyboardInterrupt])
 def test_an_exception_in_the_block_rolls_back(bank, problem):
     before = everything(bank)
