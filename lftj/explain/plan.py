@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lftj.errors import UnknownNameError
@@ -114,7 +115,8 @@ def plan_report(engine: Engine, state: State, handle: RuleHandle, statistics: St
     context = engine.context(state.aggregates)
     context.statistics = statistics or context.statistics
     conjunctive = [rule for rule in rules if isinstance(rule, NormalRule)]
-    plans = [plan_rule(rule, state.database, context, needed=_needed(rule), count=True) for rule in conjunctive]
+    # a plan may have been made for an equal rule, such as one with which this shares a head; what is kept is known by the rule itself
+    plans = [replace(plan_rule(rule, state.database, context, needed=_needed(rule), count=True), rule=rule) for rule in conjunctive]
     return PlanReport(str(handle), plans, [rule for rule in rules if isinstance(rule, FunctorRule)], state, engine)
 
 

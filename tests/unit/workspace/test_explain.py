@@ -20,6 +20,13 @@ def test_plan_shows_the_variable_order(graph):
         graph.plan(other)
 
 
+def test_plan_says_how_a_head_is_kept_whose_rule_is_like_the_one_it_shares(graph):
+    graph.add_rules(".decl two(n: number)\ntwo(count()) :- edge(x, y), edge(y, z).")
+    text = str(graph.plan(graph.rules[-1]))
+    assert "keeps groups" in text
+    assert "kept up to date by delta queries" in text
+
+
 def test_memory_lists_every_key_order(graph):
     report = {(name, order): (count, size) for name, order, count, size in graph.memory().fetchall()}
     assert report["edge", "src, dst"] == (2, 32)
