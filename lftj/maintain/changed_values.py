@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from lftj.program.normal_form import FunctorRule, NegatedAtom, NormalRule, PositiveAtom, Value
+from lftj.program.normal_form import Expression, FunctorRule, NegatedAtom, NormalRule, PositiveAtom, Ref, Value
 from lftj.storage.delta import Delta
 from lftj.types.codes import Interning, lookup_scalar
 
@@ -27,12 +27,16 @@ class ChangedValues:
         """Whether an atom of a rule, negated or not, may match a row that came or went; of many rows some do. O(atoms)."""
         if isinstance(rule, FunctorRule):
             return rule.domain in self._deltas
-        return any(self._match(atom) for atom in (*rule.atoms, *rule.negated) if atom.relation in self._deltas)
+        atoms = [atom for atom in (*rule.atoms, *rule.negated) if atom.relation in self._deltas]
+        fixed = {given.variable: given.expression for given in rule.assignments} if atoms else {}
+        return any(self._match(atom, fixed) for atom in atoms)
 
-    def _match(self, atom: PositiveAtom | NegatedAtom) -> bool:
+    def _match(self, atom: PositiveAtom | NegatedAtom, fixed: Mapping[int, Expression]) -> bool:
+        """`fixed`: what variables are by equations, as of `x = 3`, each of which has to hold as well."""
         if len(self._deltas[atom.relation]) > _FEW:
             return True
-        for column, argument in enumerate(atom.args):
+        for column, given in enumerate(atom.args):
+            argument = fixed.get(given.variable) if isinstance(given, Ref) else given
             if isinstance(argument, Value):
                 code = lookup_scalar(argument.type, argument.value, self._dictionary)
                 if code is None or code not in self._in(atom.relation, column):

@@ -49,6 +49,26 @@ def test_only_views_whose_constants_are_among_what_changed_are_looked_at():
     assert workspace.verify() == []
 
 
+def test_constants_that_stand_in_equations_count_like_those_in_atoms():
+    workspace = views_by_kind()
+    workspace.add_rules("""
+        .decl first(id: number) .decl place(kind: symbol, n: number) .decl lonely(id: number)
+        first(i) :- event(k, i, p), k = "kind1", p = 7.
+        place(k, count()) :- event(k, i, _), i = 5.
+        lonely(i) :- event(k, i, _), k = "kind2", other = "kind3", !event(other, i, _).
+    """)
+    workspace.load("event", [("kind8", -1, 7)])
+    assert looked_at(workspace) == {"v8", "all"}
+    workspace.load("event", [("kind1", -1, 6), ("kind9", 5, 1)])
+    assert looked_at(workspace) == {"v1", "v9", "place", "all"}
+    workspace.load("event", [("kind1", -2, 7)])
+    assert looked_at(workspace) == {"v1", "first", "here", "all"}
+    workspace.load("event", [("kind3", 2, 0)])
+    assert {"lonely", "v3", "all"} <= looked_at(workspace)
+    assert (2,) not in workspace["lonely"].fetchall()
+    assert workspace.verify() == []
+
+
 def test_recursive_views_are_looked_at_where_a_constant_of_theirs_is_among_what_changed():
     workspace = views_by_kind()
     workspace.add_rules(
