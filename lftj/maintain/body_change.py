@@ -32,7 +32,7 @@ def assignments_changed(
         finally:  # what was given up cost so much at least
             body.trace_costs.note(versions.sizes, context.work - started, work.stabs)
         if context.trace_override is None and trace.bytes > before:
-            trace = fitted(trace, context.trace_budget - context.traced() + before)
+            trace = fitted(trace, context.trace_budget, context.traced() - before)
     pieces = [piece for piece in pieces if len(piece[1])]
     if not pieces:
         return [], np.empty(0, np.int64), trace

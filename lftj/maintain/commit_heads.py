@@ -13,11 +13,11 @@ from lftj.heads.aggregate_state import AggregateState, GroupsMoved
 from lftj.join.context import AllowanceSpentError, Context
 from lftj.join.evaluate import Columns, evaluate
 from lftj.maintain.body_change import assignments_changed
+from lftj.maintain.chosen_way import choose_again
 from lftj.maintain.extremes import extremes_of
 from lftj.maintain.rule_state import RelationState, RuleState
 from lftj.maintain.rule_work import RuleWork
 from lftj.maintain.shared_head import Member, SharedBody, SharedHead
-from lftj.maintain.trace_choice import choose_trace
 from lftj.maintain.trace_state import trace_from_nothing
 from lftj.maintain.versions import Versions
 from lftj.maintain.view_states import ViewState, ViewStates, rules_of
@@ -82,14 +82,14 @@ class CommitHeads:
         delta = done.moved.of(done.head.shared.columns(member)) if done.moved is not None else None
         return delta, RuleState.sharing(state.rule, done.head)
 
-    def rows(self, rule: NormalRule, work: RuleWork, *, follow: bool, traced: bool) -> tuple[Columns, RuleState]:
+    def rows(self, rule: NormalRule, work: RuleWork, *, follow: bool) -> tuple[Columns, RuleState]:
         """All head rows of a rule, sorted, and its state. `follow`: the body may be followed from what others kept of it."""
         member = _as_member(rule)
         assert member is not None
         key = member.head.key
         before = next((head for _, head in self._heads(member.head.body, key)), None) if key not in self._done else None
         if key not in self._done and (before is None or not (follow and self._follow(before, work))):
-            self._done[key] = self._evaluated(self._members(member, before), before, work, traced=traced)
+            self._done[key] = self._evaluated(self._members(member, before), before, work)
         done = self._done[key]
         if done.head.shared.member(rule) is None:
             self._join(done, member, work)
@@ -185,14 +185,12 @@ class CommitHeads:
             self._context.allowance = None
         return True
 
-    def _evaluated(self, members: list[Member], before: SharedHead | None, work: RuleWork, *, traced: bool) -> _Done:
+    def _evaluated(self, members: list[Member], before: SharedHead | None, work: RuleWork) -> _Done:
         """A head from nothing."""
         shared = SharedBody(members, before.shared if before is not None else None)
         body, relations, context = shared.body, self._versions, self._context
         started = context.work
-        # a body that did without a trace goes on without: what speaks for one does not come from the size of a change
-        traced = traced and (before is None or before.trace is not None)
-        choice = choose_trace(body.rule, body.needed, relations, context) if traced else None
+        choice, sizes = choose_again(body, before, relations, context)
         if choice is not None:
             columns, counts, trace = trace_from_nothing(choice, relations, context)
         else:
@@ -200,7 +198,7 @@ class CommitHeads:
         empty = AggregateState.empty(context.arena, body.shape, context.dictionary, context.user_aggregates)
         aggregate, _ = empty.advanced(columns, counts)
         work.assignments = int(counts.sum())
-        return _Done(SharedHead(shared, aggregate, context.work - started, trace), anew=True)
+        return _Done(SharedHead(shared, aggregate, context.work - started, trace, sizes), anew=True)
 
     # ── who shares ────────────────────────────────────────────────────────────────────────────────────────────────────
     def _join(self, done: _Done, member: Member, work: RuleWork) -> None:
@@ -209,7 +207,7 @@ class CommitHeads:
         members = self._members(member, head)
         shared = SharedBody(members, head.shared)
         done.joined = True
-        done.head = head.refitted(shared) or self._evaluated(members, head, work, traced=head.trace is not None).head
+        done.head = head.refitted(shared) or self._evaluated(members, head, work).head
 
     def _heads(self, body: str, key: str | None = None) -> Iterator[tuple[str, SharedHead]]:
         """The heads over a body, or one of them, that relations of the program had before the commit."""

@@ -12,12 +12,12 @@ from lftj.heads.support_state import SupportState
 from lftj.join.context import Context
 from lftj.join.evaluate import Columns, Relations
 from lftj.maintain.body import Body
+from lftj.maintain.chosen_way import choose_again
 from lftj.maintain.commit_heads import CommitHeads
 from lftj.maintain.full import aggregated, projected
 from lftj.maintain.functor_rows import functor_rows
 from lftj.maintain.rule_state import RelationState, RuleState
 from lftj.maintain.rule_work import RuleWork
-from lftj.maintain.trace_choice import choose_trace
 from lftj.maintain.trace_state import collected, trace_from_nothing
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.storage.database import base_name
@@ -46,10 +46,7 @@ def establish(
     works: list[RuleWork] = []
     for rule in rules:
         before = kept.state_of(rule) if kept is not None else None
-        # a rule that did without a trace goes on without: what speaks for one does not come from the size of a change
-        traced = before is None or before.trace is not None
-        body = before.body if before is not None else None
-        piece, state, work = evaluate_rule(rule, body, relations, context, heads, strategy, traced=traced)
+        piece, state, work = evaluate_rule(rule, before, relations, context, heads, strategy)
         pieces.append(piece)
         states.append(state)
         works.append(work)
@@ -66,25 +63,24 @@ def establish(
 
 def evaluate_rule(
     rule: NormalRule | FunctorRule,
-    body: Body | None,
+    before: RuleState | None,
     relations: Relations,
     context: Context,
     heads: CommitHeads,
     strategy: str,
-    *,
-    traced: bool = True,
 ) -> tuple[Signed, RuleState, RuleWork]:
-    """A rule's sorted head rows with their numbers of proofs, its state, and what was done. Not `traced`: without indices in any case."""
-    started, before, divided = time.perf_counter(), context.work, len(context.divided)
+    """A rule's sorted head rows with their numbers of proofs, its state, and what was done. `before`: its state, if it had one."""
+    started, spent, divided = time.perf_counter(), context.work, len(context.divided)
     work = RuleWork(rule.relation, rule_name(rule), strategy)
+    body = before.body if before is not None else None
     if isinstance(rule, NormalRule) and rule.aggregates and (body or Body(rule)).extremes is None:
-        rows, state = heads.rows(rule, work, follow=strategy in ("full", "added"), traced=traced)
+        rows, state = heads.rows(rule, work, follow=strategy in ("full", "added"))
         counts = np.ones(len(rows[0]), np.int64)
     else:
-        rows, counts, state = _evaluate(rule, body, relations, context, traced)
+        rows, counts, state = _evaluate(rule, before, relations, context)
         work.assignments = int(counts.sum())
-        state = replace(state, work=context.work - before)
-    work.steps, work.head_changes = context.work - before, len(counts)
+        state = replace(state, work=context.work - spent)
+    work.steps, work.head_changes = context.work - spent, len(counts)
     work.seconds = time.perf_counter() - started
     work.bytes = state.bytes
     work.divided(context.divided[divided:])
@@ -102,7 +98,7 @@ def evaluate_removed(state: RuleState, relations: Relations, context: Context) -
     for the first one finds."""
     started, before = time.perf_counter(), context.work
     if state.trace is None or state.body is None:
-        rows, counts, _ = _evaluate(state.rule, state.body, relations, context, traced=False)
+        rows, counts, _ = _evaluate(state.rule, state, relations, context, traced=False)
     else:
         columns, counts = collected(state.trace.body.plan, relations, context)
         rows, counts = support_counts(state.body.head_rows(columns, len(counts)), counts)
@@ -124,23 +120,23 @@ def rule_name(rule: NormalRule | FunctorRule) -> str:
 
 
 def _evaluate(
-    rule: NormalRule | FunctorRule, body: Body | None, relations: Relations, context: Context, traced: bool
+    rule: NormalRule | FunctorRule, before: RuleState | None, relations: Relations, context: Context, *, traced: bool = True
 ) -> tuple[Columns, np.ndarray, RuleState]:
-    """The rows and the state of a rule that shares nothing with others."""
+    """The rows and the state of a rule that shares nothing with others. Not `traced`: without indices in any case."""
     if isinstance(rule, FunctorRule):
         rows = functor_rows(rule, relations[rule.domain].columns(), context)
         return rows, np.ones(len(rows[0]), np.int64), RuleState(rule, None)
-    body = body or Body(rule)
+    body = (before.body if before is not None else None) or Body(rule)
     if body.extremes is not None:
         relations[body.extremes.relation].tree(body.extremes.order)
         rows = aggregated(rule, relations, context)
         return rows, np.ones(len(rows[0]), np.int64), RuleState(rule, body)
-    choice = choose_trace(rule, body.needed, relations, context) if traced else None
+    choice, sizes = choose_again(body, before, relations, context) if traced else (None, {})
     if choice is None:
-        return *projected(rule, relations, context), RuleState(rule, body)
+        return *projected(rule, relations, context), RuleState(rule, body, own_sizes=sizes)
     columns, counts, trace = trace_from_nothing(choice, relations, context)
     rows, counts = support_counts(body.head_rows(columns, len(counts)), counts)
-    return rows, counts, RuleState(rule, body, own_trace=trace)
+    return rows, counts, RuleState(rule, body, own_trace=trace, own_sizes=sizes)
 
 
 def joined(pieces: list[Signed]) -> Signed:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from lftj.heads.aggregate_state import AggregateState
 from lftj.heads.support_state import SupportState
@@ -15,7 +16,7 @@ from lftj.program.normal_form import FunctorRule, NormalRule
 
 @dataclass(frozen=True)
 class RuleState:
-    """One version of what is kept of a rule. `work`: kernel steps of its last full evaluation.
+    """One version of what is kept of a rule. `work`: kernel steps of its last full evaluation; `own_sizes`: see `chosen_way`.
 
     An aggregated rule keeps all it does in `head`, together with others that have the same body and groups.
     """
@@ -25,6 +26,7 @@ class RuleState:
     work: int = 0
     own_trace: TraceState | None = None
     head: SharedHead | None = None
+    own_sizes: Mapping[str, int] = field(default_factory=dict)
 
     @staticmethod
     def sharing(rule: NormalRule, head: SharedHead) -> RuleState:
@@ -35,6 +37,11 @@ class RuleState:
     def trace(self) -> TraceState | None:
         """The sensitivity indices of a rule that is maintained by its trace."""
         return self.own_trace if self.head is None else self.head.trace
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """The rows that each relation had when its way was chosen; empty where nobody knows."""
+        return self.own_sizes if self.head is None else self.head.sizes
 
     @property
     def guards(self) -> Guards | None:

@@ -6,9 +6,9 @@ such as the ordered rows behind `min`, `max` and `concat` of a column, is there 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from lftj.heads.aggregate_shape import HeadColumns
 from lftj.heads.aggregate_state import AggregateState
@@ -83,12 +83,16 @@ class SharedBody:
 
 @dataclass(frozen=True)
 class SharedHead:
-    """One version of what members keep together. `work`: kernel steps of the last full evaluation of the body."""
+    """One version of what members keep together.
+
+    `work`: kernel steps of the last full evaluation of the body; `sizes`: see `chosen_way`.
+    """
 
     shared: SharedBody
     aggregate: AggregateState
     work: int = 0
     trace: TraceState | None = None
+    sizes: Mapping[str, int] = field(default_factory=dict)
 
     def refitted(self, shared: SharedBody) -> SharedHead | None:
         """This for other members, from what is kept; None where the body has to be evaluated for what they ask."""

@@ -65,7 +65,7 @@ def trace_from_nothing(choice: TraceChoice, relations: Relations, context: Conte
         intervals = logged.get(position.key) or _nothing(position, granularity)
         indices[position.key] = SensitivityIndex.build(context.arena, position, granularity, intervals)
     state = TraceState(body, indices, choice.reasons)
-    return columns, counts, fitted(state, context.trace_budget - context.traced()) if context.trace_override is None else state
+    return columns, counts, fitted(state, context.trace_budget, context.traced()) if context.trace_override is None else state
 
 
 def _nothing(position: Position, granularity: Granularity) -> Columns:
@@ -94,10 +94,11 @@ def traced_change(
     return pieces, replace(state, indices=_brought_forward(state, logging, versions, context))
 
 
-def fitted(state: TraceState, budget: int) -> TraceState:
-    """The same indices, the largest of them coarser step by step until all fit into `budget` bytes or no index can be made smaller."""
+def fitted(state: TraceState, budget: int, others: int) -> TraceState:
+    """The same indices, the largest of them coarser step by step until they fit into `budget` bytes, of which `others` are taken, or no
+    index can be made smaller."""
     indices, reasons = dict(state.indices), dict(state.reasons)
-    while sum(index.bytes for index in indices.values()) > budget:
+    while sum(index.bytes for index in indices.values()) > budget - others:
         finer = [key for key, index in indices.items() if index.granularity != _COARSEST]
         if not finer:
             break

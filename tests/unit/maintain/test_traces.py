@@ -39,6 +39,40 @@ def test_a_head_with_many_proofs_is_traced_and_searched_for_one():
     assert work(workspace)["steps"] < 60 * 40
 
 
+@pytest.mark.parametrize(
+    ("rule", "rows"),
+    [
+        ("p(x, 0) :- a(x, y, _), b(y, z).", [[(x, (7 * x + y) % 500, 0) for x in range(1000) for y in range(40)], 25_000]),
+        ("p(k, count()) :- a(k, t, u), b(s, _), t <= s, s < u.", [[(k, k // 3, k // 3 + 2) for k in range(6000)], 60_000]),
+    ],
+)
+def test_a_rule_that_is_older_than_its_data_is_traced_once_there_are_some(rule: str, rows: tuple[list[tuple[int, ...]], int]):
+    found = []
+    for older in (True, False):
+        workspace = lftj.connect()
+        workspace.add_rules(".decl a(x: number, y: number, z: number)  .decl b(y: number, z: number)  .decl p(x: number, n: number)")
+        if older:
+            workspace.add_rules(rule)
+        workspace.load("a", rows[0])
+        workspace.load("b", [(i % 500 if i < 25_000 else i, i // 500) for i in range(rows[1])])
+        if not older:
+            workspace.add_rules(rule)
+        upkeep = str(workspace.plan(workspace.rules[-1])).partition("kept up to date")[2]
+        found.append((upkeep.split(";")[0], workspace["p"].fetchall()))
+    assert found[0] == found[1]
+    assert found[0][0].startswith(" by its trace")
+
+
+def test_a_rule_of_data_that_were_replaced_goes_on_as_it_did():
+    workspace = crowded(trace_budget=0)
+    workspace._engine.trace_budget = 1 << 28
+    with workspace.transaction() as tx:
+        tx.delete_where("b")
+        tx.insert("b", [(y, z) for y in range(40) for z in range(70, 120)])
+    assert work(workspace)["strategy"] != "update"
+    assert "delta queries" in str(workspace.plan(workspace.rules[-1]))
+
+
 def test_without_a_budget_every_proof_is_counted():
     workspace = crowded(trace_budget=0)
     assert "delta queries" in str(workspace.plan(workspace.rules[-1]))
@@ -106,7 +140,7 @@ def test_a_first_trace_that_outgrows_the_budget_is_made_coarser():
     kept = [row for row in workspace.memory() if row[1].startswith("(index")]
     assert kept
     assert sum(row[3] for row in kept) <= budget
-    assert "outgrew their budget" in str(workspace.plan(workspace.rules[-1]))
+    assert "outgrew their budget of 16,384 bytes" in str(workspace.plan(workspace.rules[-1]))
     workspace.add_rules(".decl q(x: number)\nq(x) :- a(x, y), b(y, z), y != 7.")
     with workspace.transaction() as tx:
         tx.insert("b", [(20, 0), (30, 0)])
