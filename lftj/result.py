@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
@@ -138,16 +139,33 @@ class Result(frames.CodedRows):
 
     # ── showing ───────────────────────────────────────────────────────────────────────────────────────────────────────
     def __repr__(self) -> str:
-        title = f"{self.name}: {self._count:,} row{'' if self._count == 1 else 's'}, version {self.version}"
+        title = self._title()
         if not self.columns:
-            return f"{title} ({'true' if self._count else 'false'})"
-        cells = [list(self.columns), [str(type) for type in self.types]]
-        cells += [[_shown(value) for value in row] for row in self._head(SHOWN_ROWS)]
+            return title
+        cells = self._cells()
         numeric = [type.numeric for type in self.types]
         widths = [max(len(row[i]) for row in cells) for i in range(len(self.columns))]
         lines = ["  ".join(_pad(cell, widths[i], numeric[i]) for i, cell in enumerate(row)).rstrip() for row in cells]
-        more = [f"… {self._count - SHOWN_ROWS:,} more"] if self._count > SHOWN_ROWS else []
-        return "\n".join([title, *lines, *more])
+        return "\n".join([title, *lines, *self._more()])
+
+    def _repr_html_(self) -> str:
+        """The same as a table, for notebooks."""
+        heads, types, *rows = [[escape(cell) for cell in row] for row in self._cells()]
+        lines = [[f"{head}<br><small>{type}</small>" for head, type in zip(heads, types, strict=True)]] if heads else []
+        table = [f"<tr>{''.join(f'<th>{cell}</th>' for cell in row)}</tr>" for row in lines]
+        table += [f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in rows if row]
+        return "\n".join([f"<p>{escape(self._title())}</p>", "<table>", *table, "</table>", *(f"<p>{more}</p>" for more in self._more())])
+
+    def _title(self) -> str:
+        title = f"{self.name}: {self._count:,} row{'' if self._count == 1 else 's'}, version {self.version}"
+        return title if self.columns else f"{title} ({'true' if self._count else 'false'})"
+
+    def _cells(self) -> list[list[str]]:
+        """Names, types and the first rows."""
+        return [list(self.columns), list(map(str, self.types)), *([_shown(value) for value in row] for row in self._head(SHOWN_ROWS))]
+
+    def _more(self) -> list[str]:
+        return [f"… {self._count - SHOWN_ROWS:,} more"] if self._count > SHOWN_ROWS else []
 
 
 def _shown(value: object) -> str:

@@ -41,6 +41,12 @@ class Snapshot:
         name = relation.name if isinstance(relation, Predicate) else relation
         return name in self._state.program.catalog.relations
 
+    __iter__ = None
+    """What can be indexed must not look like a sequence; `relations` lists the names."""
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self.relations)
+
     @cached_property
     def relations(self) -> Mapping[str, Relation]:
         """The declared relations by name."""

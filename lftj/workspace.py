@@ -129,6 +129,12 @@ class Workspace:
     def __contains__(self, relation: object) -> bool:
         return relation in self.snapshot()
 
+    __iter__ = None
+    """What can be indexed must not look like a sequence; `relations` lists the names."""
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self.relations)
+
     def query(self, question: object) -> Result:
         """The answers to an atom or a body: `ws.query(reach(1, y))`, `ws.query("reach(1, y), y != 3")`.
 
@@ -214,6 +220,9 @@ class Workspace:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a workspace is not copied or pickled: hand on what it holds, ws[name].arrow()")
 
     def __repr__(self) -> str:
         if self._live is None:

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import copy
 import datetime
 import io
+import pickle
 
 import numpy as np
 import pytest
 
+import lftj
 from lftj.dictionary import Dictionary
 from lftj.result import Result
 from lftj.types import BOOL, DATE, FLOAT, INT, STR
@@ -93,3 +96,26 @@ def test_facts_are_written_in_order_of_value_and_limited():
     out = io.StringIO()
     result.write_facts(out, {}, limit=2)
     assert out.getvalue() == "a\t2\nb\t1\n"
+
+
+def test_notebooks_show_a_table_and_text_as_text():
+    ws = lftj.connect()
+    ws.load(ws.relation("tag", {"x": int, "text": str}), [(i, "<b>&") for i in range(12)])
+    page = ws["tag"]._repr_html_()
+    assert page.startswith("<p>tag: 12 rows, version 1</p>\n<table>\n<tr><th>x<br><small>int</small></th><th>text<br>")
+    assert page.count("<tr><td>") == 10
+    assert "<td>&lt;b&gt;&amp;</td>" in page
+    assert page.endswith("<p>… 2 more</p>")
+    assert ws.query("tag(1, _)")._repr_html_().startswith("<p>answers: 1 row, version 1 (true)</p>")
+
+
+def test_a_workspace_is_no_sequence_and_is_not_copied():
+    ws = lftj.connect()
+    ws.relation("tag", {"x": int})
+    assert ws._ipython_key_completions_() == ws.snapshot()._ipython_key_completions_() == ["tag"]
+    for readable in (ws, ws.snapshot()):
+        with pytest.raises(TypeError, match="not iterable"):
+            list(readable)
+    for hand_on in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match=r"hand on what it holds, ws\[name\].arrow\(\)"):
+            hand_on(ws)
