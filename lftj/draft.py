@@ -11,7 +11,7 @@ import numpy as np
 
 from lftj import frames
 from lftj.commit import Proposal
-from lftj.errors import DeclarationError, ParseError, TransactionError
+from lftj.errors import ArityError, DeclarationError, FrameError, ParseError, TransactionError
 from lftj.handles import RuleHandle
 from lftj.heads.user import UserAggregate
 from lftj.program.normal_form import RelationSchema
@@ -67,7 +67,12 @@ class Draft:
 
     def delete(self, relation: str | Predicate, data: object, strict: bool, options: dict[str, Any]) -> None:
         """See `Transaction.delete`; `strict`: a row that is not there is an error."""
-        schema, rows = self._read(relation, data, options)
+        try:
+            schema, rows = self._read(relation, data, options)
+        except (ArityError, FrameError) as error:
+            if error.code in ("E120", "E230"):
+                error.hint = f"{error.hint}; by some columns rows are deleted with tx.delete_where(…)"
+            raise
         if strict:
             rows = self.staging(schema.name).refuse(rows, False, self._engine.dictionary)
         self.staging(schema.name).add("delete", rows)

@@ -111,3 +111,11 @@ def test_a_key_of_several_columns_anywhere(bank):
     with pytest.raises(lftj.KeyViolationError, match=r"\(day, code\)") as caught:
         bank.load("rate", [(0.0, 1, "EUR")])
     assert caught.value.rows == [(1.5, 1, "EUR"), (0.0, 1, "EUR")]
+
+
+@pytest.mark.parametrize("data", [[(1,)], {"id": 1}])
+def test_rows_are_not_deleted_by_a_key_alone(ws, data):
+    ws.relation("acct", {"id": int, "owner": str}, key="id")
+    with pytest.raises(lftj.LftjError) as caught, ws.transaction() as tx:
+        tx.delete("acct", data)
+    assert caught.value.hint.endswith("; by some columns rows are deleted with tx.delete_where(…)")
