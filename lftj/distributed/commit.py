@@ -15,8 +15,8 @@ from uuid import uuid4
 
 from lftj.dictionary import Dictionary
 from lftj.distributed.bounds import Bounds
-from lftj.distributed.files.entry import Entry
-from lftj.distributed.files.manifest import ROWS, Manifest
+from lftj.distributed.files.entry import Entry, files_of
+from lftj.distributed.files.manifest import Manifest, files_from
 from lftj.distributed.parts.outcome import Outcome, Report
 from lftj.distributed.parts.task import PartDone, PartTask
 from lftj.distributed.placing.cuts import readers
@@ -66,18 +66,16 @@ class Commit:
     @property
     def passing(self) -> set[str]:
         """The files by which parts told each other what they found in rounds: of no use any more."""
-        news = (entry for done in self.done for name, entry in done.entries.items() if name.endswith(NEWS_SUFFIX))
-        return {piece.file for entry in news for piece in entry.pieces}
+        return files_of(entry for done in self.done for name, entry in done.entries.items() if name.endswith(NEWS_SUFFIX))
 
     @property
     def nets(self) -> set[str]:
         """The files that only tell which base rows came and went: part of no version."""
-        written = (entry for done in self.done for *_, entry in done.net.values() if entry is not None)
-        return {piece.file for entry in written for piece in entry.pieces}
+        return files_of(entry for done in self.done for *_, entry in done.net.values() if entry is not None)
 
     def files(self) -> set[str]:
         """All files that it wrote, and those who helped it: of no use if it has not happened. Reads the folder."""
-        return {file.name for file in (self.executor.path / ROWS).glob(f"{self.version}-{self.token}-*")}
+        return files_from(self.executor.path, f"{self.version}-{self.token}")
 
     def _sent(self, name: str, steps: Sequence[Staged], dictionary: Dictionary) -> list[Entry]:
         relations = self.plan.program.catalog.relations

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from lftj.dictionary import Dictionary
 from lftj.distributed.files.entry import Entry, read_entries, write_entry
-from lftj.distributed.files.manifest import ROWS, Manifest
+from lftj.distributed.files.manifest import ROWS, Manifest, files_from, remove_files
 from lftj.distributed.parts.failure import guarded
 from lftj.distributed.placing.cuts import Cut
 from lftj.distributed.placing.plan import PartPlan
@@ -76,8 +76,7 @@ def compacted(executor: Executor, manifest: Manifest, plan: PartPlan, most: int,
         found: Sequence[dict[str, Entry]] = guarded(lambda: list(executor.map(compact_part, tasks)))
     except BaseException:
         with suppress(OSError):  # the next commit tries again, with files of its own
-            for file in (executor.path / ROWS).glob(f"{until}-{token}-*"):
-                file.unlink(missing_ok=True)
+            remove_files(executor.path, files_from(executor.path, f"{until}-{token}"))
         raise
     whole = {name: tuple(part[name] for part in found if name in part) for name in relations}
     log = {name: whole[name] + _between(entries, until + 1) if name in whole else entries for name, entries in manifest.log.items()}

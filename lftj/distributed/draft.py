@@ -13,11 +13,13 @@ import numpy as np
 from lftj import frames
 from lftj.dictionary import Dictionary
 from lftj.distributed.bounds import Bounds
+from lftj.distributed.files.entry import files_of
+from lftj.distributed.files.manifest import remove_files
 from lftj.distributed.gathered import folded, push
 from lftj.distributed.parts.transport import row_groups
 from lftj.distributed.present import Present
 from lftj.distributed.sending import Dependent, Files, Routed, Sent, Staged
-from lftj.distributed.settling import Settling, remove_files
+from lftj.distributed.settling import Settling
 from lftj.distributed.work.settle import GONE, NEW, UPSERT
 from lftj.draft import one_rule, without_facts
 from lftj.errors import DeclarationError, DistributedError, FrameError, ParseError, TransactionError, ValueTypeError
@@ -102,7 +104,7 @@ class DistributedDraft:
             self._forget(steps)
 
     def _forget(self, steps: Iterable[Staged]) -> None:
-        remove_files(self._executor.path, (entry for step in steps if isinstance(step, Sent) for entry in step.entries))
+        remove_files(self._executor.path, files_of(entry for step in steps if isinstance(step, Sent) for entry in step.entries))
 
     def _read(
         self, relation: RelationOrName, data: object, sign: int | str, options: dict[str, Any], *, upsert: bool = False

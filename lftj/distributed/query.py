@@ -6,14 +6,13 @@ from uuid import uuid4
 
 from lftj.dictionary import Dictionary
 from lftj.distributed.bounds import Bounds
-from lftj.distributed.files.entry import Entry, read_entries
-from lftj.distributed.files.manifest import ROWS
+from lftj.distributed.files.entry import Entry, files_of, read_entries
+from lftj.distributed.files.manifest import ROWS, remove_files
 from lftj.distributed.parts.transport import ReadTask
 from lftj.distributed.placing.cuts import ONE
 from lftj.distributed.placing.query_plan import QueryPlan, query_plan
 from lftj.distributed.present import Present
 from lftj.distributed.result import DistributedResult
-from lftj.distributed.settling import remove_files
 from lftj.distributed.work.query_part import Answered, QueryTask, answer_part
 from lftj.errors import DistributedError
 from lftj.program.normal_form import QUESTION, RelationSchema
@@ -59,8 +58,7 @@ class _Asking:
                 return self._left(kept)
             return self._gathered(kept)
         finally:
-            path = self.present.executor.path
-            remove_files(path, (entry for entries in self.made.values() for entry in entries))
+            remove_files(self.present.executor.path, files_of(entry for entries in self.made.values() for entry in entries))
 
     def _stage(self, stage: int, bounds: Bounds) -> None:
         executor, limits = self.present.executor, bounds.left()

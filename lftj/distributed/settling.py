@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from uuid import uuid4
 
 from lftj.dictionary import Dictionary
 from lftj.distributed.bounds import Bounds
-from lftj.distributed.files.entry import Entry
-from lftj.distributed.files.manifest import ROWS
+from lftj.distributed.files.entry import Entry, files_of
+from lftj.distributed.files.manifest import files_from, remove_files
 from lftj.distributed.placing.cuts import ONE, Cut, holders, readers
 from lftj.distributed.placing.leads import home_columns
 from lftj.distributed.present import Present
@@ -35,7 +34,7 @@ class Settling:
 
         One job, of the parts that have to do with it. Raises what steps raise that refuse rows; files that were made for it are gone then.
         """
-        version = self.present.manifest.version + 1
+        path, version = self.present.executor.path, self.present.manifest.version + 1
         stem = f"{version}-{uuid4().hex[:16]}"
         operations = list[tuple[str, Entry]]()
         try:
@@ -45,12 +44,11 @@ class Settling:
                 operations += [(operation, entry) for entry in sending.sent(step, self.dictionary)]
             found = self._asked(operations, where, f"{stem}-settled", version)
         except BaseException:
-            for file in (self.present.executor.path / ROWS).glob(f"{stem}-*"):  # other parts may have written theirs
-                file.unlink(missing_ok=True)
+            remove_files(path, files_from(path, stem))  # other parts may have written theirs
             raise
         finally:
             before = {entry for step in steps if isinstance(step, Sent) for entry in step.entries}
-            remove_files(self.present.executor.path, (entry for _, entry in operations if entry not in before))
+            remove_files(path, files_of(entry for _, entry in operations if entry not in before))
         return [done.entry for done in found if done.entry is not None], sum(done.found for done in found)
 
     @property
@@ -89,10 +87,3 @@ class Settling:
         names, types = [name for name, _ in self.schema.columns], [type for _, type in self.schema.columns]
         values = {names.index(name): value for name, value in where.items()}
         return holders(values, types, self.cuts[0], self.present.executor.partitions)
-
-
-def remove_files(path: Path, entries: Iterable[Entry]) -> None:
-    """Remove the files of entries that nothing names."""
-    for entry in entries:
-        for piece in entry.pieces:
-            (path / ROWS / piece.file).unlink(missing_ok=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -15,7 +15,7 @@ from lftj.distributed.changes import Changes
 from lftj.distributed.commit import Commit
 from lftj.distributed.compact import compacted, most_entries, recent_entries
 from lftj.distributed.draft import DistributedDraft
-from lftj.distributed.files.manifest import ROWS, Manifest, PathLock, sweep, told_by_the_system
+from lftj.distributed.files.manifest import Manifest, PathLock, remove_files, sweep, told_by_the_system
 from lftj.distributed.parts.outcome import Report
 from lftj.distributed.placing.plan import PartPlan
 from lftj.distributed.placing.planner import plan_of
@@ -88,7 +88,7 @@ class Store:
         except BaseException:
             if self.manifest.token != commit.token:
                 with suppress(OSError):  # they are of no use, and swept away when the path is opened next
-                    self._remove(commit.files())
+                    remove_files(self.executor.path, commit.files())
             raise
         if not outcome.happened:
             draft.discard()
@@ -126,10 +126,10 @@ class Store:
         """What may wait until a commit has happened, and be left to the next one: files of no use go, and many entries become few."""
         most = most_entries(self.executor.partitions)
         with suppress(DistributedError, OSError):
-            self._remove(self._passing)
+            remove_files(self.executor.path, self._passing)
             self._passing = set()
             if len(self._nets[1]) > most:
-                self._remove(self._nets[0])
+                remove_files(self.executor.path, self._nets[0])
                 self._nets = self._nets[1], set()
             if any(len(entries) > most for entries in self.manifest.log.values()):
                 self._compact(most // 2, recent_entries(self.executor.partitions))
@@ -148,13 +148,9 @@ class Store:
         if manifest is before:
             return
         self._become(manifest, self.plan, self.program, self.views)
-        self._remove(self._superfluous)
+        remove_files(self.executor.path, self._superfluous)
         self._superfluous = before.files() - manifest.files()
         sweep_shared(self.executor.path)
-
-    def _remove(self, files: Iterable[str]) -> None:
-        for file in files:
-            (self.executor.path / ROWS / file).unlink(missing_ok=True)
 
     def draft(self) -> DistributedDraft:
         """An empty one on the present version."""

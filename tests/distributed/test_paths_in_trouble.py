@@ -17,7 +17,6 @@ import lftj
 from lftj.distributed import store
 from lftj.distributed.files import manifest, whole_files
 from lftj.distributed.files.manifest import Manifest
-from lftj.distributed.store import Store
 from lftj.distributed.stored import stored_files
 from tests.distributed.inline import InlineExecutor
 
@@ -94,8 +93,8 @@ MOMENTS: dict[str, tuple[object, str, Callable[..., Any], type[BaseException] | 
     "interrupt at the manifest": (Manifest, "store", interrupted, KeyboardInterrupt, False),
     "folder not synced": (Manifest, "store", after(Manifest.store, full), None, True),
     "interrupt after the manifest": (Manifest, "store", after(Manifest.store, interrupted), KeyboardInterrupt, True),
-    "files not removed": (Store, "_remove", full, None, True),
-    "interrupt among removals": (Store, "_remove", interrupted, KeyboardInterrupt, True),
+    "files not removed": (store, "remove_files", full, None, True),
+    "interrupt among removals": (store, "remove_files", interrupted, KeyboardInterrupt, True),
     "no room to compact": (store, "compacted", full, None, True),
     "interrupt in compaction": (store, "compacted", interrupted, KeyboardInterrupt, True),
 }

@@ -7,7 +7,7 @@ A file is written under another name, fsynced and renamed, so it is whole or not
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -76,6 +76,11 @@ class Entry:
         """The entry that `to_json` made this of."""
         pieces = (Piece(file, cut, tuple((part, rows) for part, rows in parts), tuple(sums)) for file, cut, parts, sums in found["pieces"])
         return Entry(found["version"], tuple(pieces), found["bytes"])
+
+
+def files_of(entries: Iterable[Entry]) -> set[str]:
+    """The names of the files that entries name."""
+    return {piece.file for entry in entries for piece in entry.pieces}
 
 
 # ── writing ───────────────────────────────────────────────────────────────────────────────────────────────────────────

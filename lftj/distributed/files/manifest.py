@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from lftj.distributed.files.entry import Entry
+from lftj.distributed.files.entry import Entry, files_of
 from lftj.distributed.files.sealed import sealed, unsealed
 from lftj.distributed.files.whole_files import whole_file
 from lftj.errors import DistributedError, LftjError
@@ -118,7 +118,7 @@ class Manifest:
 
     def files(self) -> set[str]:
         """The row files that this version consists of."""
-        return {piece.file for entries in self.log.values() for entry in entries for piece in entry.pieces}
+        return files_of(entry for entries in self.log.values() for entry in entries)
 
     def advanced(self, **changes: Any) -> Manifest:
         """A manifest with some parts of it new."""
@@ -143,11 +143,22 @@ def told_by_the_system(path: Path) -> Iterator[None]:
         raise DistributedError(f"{path} cannot be used: {reason}", code="E405", hint=hint) from reason
 
 
-def sweep(path: Path, *kept: Manifest) -> int:
-    """Remove the files that none of these manifests names; how many there were."""
-    named = set().union(*(manifest.files() for manifest in kept))
-    stray = [file for file in (path / ROWS).glob("*") if file.name not in named]
-    for file in (*stray, *path.glob(f"{_FILE}.*.tmp")):
+def files_from(path: Path, stem: str) -> set[str]:
+    """The row files below a path whose names begin with a stem and a hyphen. Reads the folder."""
+    return {file.name for file in (path / ROWS).glob(f"{stem}-*")}
+
+
+def remove_files(path: Path, files: Iterable[str]) -> None:
+    """Remove row files below a path; those that are gone already are passed over."""
+    for file in files:
+        (path / ROWS / file).unlink(missing_ok=True)
+
+
+def sweep(path: Path, kept: Manifest) -> int:
+    """Remove the files that a manifest does not name; how many there were."""
+    stray = {file.name for file in (path / ROWS).glob("*")} - kept.files()
+    remove_files(path, stray)
+    for file in path.glob(f"{_FILE}.*.tmp"):
         file.unlink(missing_ok=True)
     return len(stray)
 
