@@ -19,7 +19,6 @@ DATA = Path(__file__).parent / "data"
 FLIGHT_COLUMNS = ["id", "day", "carrier", "origin", "dest", "leaves", "arrives"]
 FIRST_DAY = datetime.date(2013, 9, 1)
 """The first day that is committed on its own; everything before it is loaded at once."""
-LAST_DAY = datetime.date(2013, 9, 30)
 PROVISIONAL_EVERY = 20
 ONE_DAY = datetime.timedelta(days=1)
 

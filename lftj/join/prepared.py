@@ -18,7 +18,7 @@ from lftj.join.kernels import layout_kernels as at
 from lftj.join.kernels.triejoin_kernels import run
 from lftj.join.plan import RulePlan
 from lftj.join.run import OUTPUT_WORDS, SLICE, borrow_cache, borrow_output, evaluation_failure, return_cache
-from lftj.join.trace import NOTHING, LogBuffer, Logged, Sink
+from lftj.join.trace import LogBuffer
 from scantree import Tree
 from scantree.jit import address
 from scantree.seek_kernels import END
@@ -31,22 +31,21 @@ Ranges = Mapping[int, tuple[int, int]]
 
 
 class PreparedPlan:
-    """One plan with its arrays. `run` may be called with the trees of any version. `channels` numbers what is `logged`.
+    """One plan with its arrays. `run` may be called with the trees of any version. Nothing is logged.
 
     `room`: rows of the output buffer, after which a run comes back to hand them over.
     """
 
-    def __init__(self, plan: RulePlan, relations: Relations, context: Context, logged: Logged = NOTHING, room: int = _ROOM):
+    def __init__(self, plan: RulePlan, relations: Relations, context: Context, room: int = _ROOM):
         self.plan = plan
-        assembly = Assembly(plan, relations, context.dictionary, logged)
-        self.channels = assembly.channels
-        self._log = LogBuffer(len(plan.levels), len(self.channels), _ROOM)
-        self._log_words = self._log.words
+        assembly = Assembly(plan, relations, context.dictionary)
+        log = LogBuffer(len(plan.levels), 0, _ROOM)
+        self._log_words = log.words
         self._words = assembly.words
         self._fresh = assembly.fresh_state()
         self._columns = len(plan.outputs) + 1
         self._room = self._fresh[at.CAPACITY] = min(room, OUTPUT_WORDS // self._columns)
-        self._log.attach(self._fresh)
+        log.attach(self._fresh)
         self._state = self._fresh.copy()
         parts = [assembly.parts_of(atom) for atom in range(len(plan.atoms))]
         first = int(self._words[at.PART_TABLE])
@@ -61,22 +60,21 @@ class PreparedPlan:
         self._flat = context.dictionary.flat()
         self._flat_addresses = [address(array) for array in self._flat]
 
-    def run(self, relations: Relations, context: Context, log: Sink | None = None) -> tuple[Columns, np.ndarray, int]:
+    def run(self, relations: Relations, context: Context) -> tuple[Columns, np.ndarray, int]:
         """All output rows over these relations, their numbers of proofs, and the kernel steps it took; as `pieces` gives them."""
         self._state[at.STEPS] = 0
-        rows = self.rows(relations, context, log)
+        rows = self.rows(relations, context)
         return list(rows[:-1]), rows[-1], int(self._state[at.STEPS])
 
-    def rows(self, relations: Relations, context: Context, log: Sink | None = None) -> np.ndarray:
+    def rows(self, relations: Relations, context: Context) -> np.ndarray:
         """All output rows over these relations as a matrix of its own, of shape (outputs + 1) × n; as `pieces` gives them."""
-        pieces = [piece.copy() for piece in self.pieces(relations, context, log)]
+        pieces = [piece.copy() for piece in self.pieces(relations, context)]
         return pieces[0] if len(pieces) == 1 else np.concatenate([*pieces, np.empty((self._columns, 0), np.int64)], axis=1)
 
-    def pieces(self, relations: Relations, context: Context, log: Sink | None = None, within: Ranges | None = None) -> Iterator[np.ndarray]:
+    def pieces(self, relations: Relations, context: Context, within: Ranges | None = None) -> Iterator[np.ndarray]:
         """The output rows over these relations as arrays of shape (outputs + 1) × n, the last line the number of proofs.
 
-        Spends the steps as it goes. A piece is overwritten by the next. `log` is given the records of what is logged. Only rows
-        `within` these ranges are read.
+        Spends the steps as it goes. A piece is overwritten by the next. Only rows `within` these ranges are read.
 
         ValueRangeError when an expression has no value; whatever `Context.spend` raises at a limit.
         """
@@ -101,7 +99,6 @@ class PreparedPlan:
             context.spend(int(state[at.STEPS]) - before)
             if status == at.FAILED:
                 raise evaluation_failure(self.plan, state, context)
-            self._log.hand_over(state, log)
             if state[at.ROWS] and status != at.PAUSED:
                 yield out[:, : int(state[at.ROWS])]
                 state[at.ROWS] = 0
@@ -149,7 +146,7 @@ class PreparedPlan:
         trees: list[Tree] = []
         for atom, records in zip(self.plan.atoms, self._parts, strict=True):
             tree = relations[atom.relation].tree(atom.order)
-            if not len(tree) and not self.channels:
+            if not len(tree):
                 return None
             for record in records:
                 words[record + at.PART_ROOT] = tree.root

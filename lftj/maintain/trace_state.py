@@ -91,7 +91,7 @@ def traced_change(
         lost, less = collected(plan, before, context)
         won, more = collected(plan, now, context, logging, log_from)
         pieces += [(lost, -less), (won, more)]
-    return pieces, replace(state, indices=_brought_forward(state, logging, versions, context))
+    return pieces, replace(state, indices=_brought_forward(state, logging, versions))
 
 
 def fitted(state: TraceState, budget: int, others: int) -> TraceState:
@@ -111,7 +111,7 @@ def fitted(state: TraceState, budget: int, others: int) -> TraceState:
     return replace(state, indices=indices, reasons=reasons)
 
 
-def _brought_forward(state: TraceState, logging: Logging, versions: Versions, context: Context) -> dict[PositionKey, SensitivityIndex]:
+def _brought_forward(state: TraceState, logging: Logging, versions: Versions) -> dict[PositionKey, SensitivityIndex]:
     """The indices with what was logged now; those that double are merged, without the contexts that died."""
     plan = state.body.plan
     trees = [versions[atom.relation].tree(atom.order) for atom in (*plan.atoms, *plan.probes)]

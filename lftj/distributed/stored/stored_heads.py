@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from lftj.dictionary import Dictionary
+from lftj.distributed.parts.part import VERBS
 from lftj.distributed.stored.stored_traces import trace_data, trace_of
 from lftj.distributed.stored.stored_trees import OpenedTrees, StoredTrees
 from lftj.heads.aggregate_state import AggregateState
@@ -16,7 +17,6 @@ from lftj.heads.ordered_rows import OrderedRows
 from lftj.heads.slots import Slots
 from lftj.heads.support_state import SupportState
 from lftj.heads.text_order import TextOrder
-from lftj.heads.user import UserAggregate
 from lftj.heads.user_totals import UserTotals
 from lftj.join.evaluate import Relations
 from lftj.maintain.shared_head import Member, SharedBody, SharedHead
@@ -45,7 +45,6 @@ def shared_head_of(
     rules: Sequence[Rule],
     relations: Relations,
     dictionary: Dictionary,
-    user: Mapping[str, UserAggregate],
     trees: OpenedTrees,
 ) -> SharedHead:
     """It again. ValueError where rules would keep something else together now."""
@@ -53,7 +52,7 @@ def shared_head_of(
     shared = SharedBody(list(map(Member.of, members)))
     if _columns(shared) != data["columns"]:
         raise ValueError("the columns of a shared head are others now")
-    empty = AggregateState.empty(trees.arena, shared.body.shape, dictionary, user)
+    empty = AggregateState.empty(trees.arena, shared.body.shape, dictionary, VERBS)
     kept = tuple(_kept_of(each, found, trees) for each, found in zip(empty.kept, data["kept"], strict=True))
     order = None
     if data["order"] is not None:

@@ -17,7 +17,7 @@ from lftj.distributed.files.sealed import sealed, unsealed
 from lftj.distributed.files.stored_strings import StoredStrings
 from lftj.distributed.files.whole_files import whole_file
 from lftj.distributed.parts.host import Host
-from lftj.distributed.parts.part import VERBS, PartState
+from lftj.distributed.parts.part import PartState
 from lftj.distributed.placing.cuts import ALL
 from lftj.distributed.placing.plan import PartPlan
 from lftj.distributed.stored.stored_files import RecordName
@@ -106,7 +106,7 @@ def open_part(name: RecordName, record: dict[str, Any], plan: PartPlan, host: Ho
         key = (str(pages.folder), local, _identified(data, record)) if local in whole else None
         relations[local] = host.opened(key, partial(relation_of, data, schema, trees))
     rules = rules_of(plan)
-    heads = [shared_head_of(data, rules, relations, host.dictionary, VERBS, trees) for data in record["heads"]]
+    heads = [shared_head_of(data, rules, relations, host.dictionary, trees) for data in record["heads"]]
     reader = ViewReader(relations, rules, plan.local, heads, host.dictionary, trees)
     views = {view: reader.view(view, data) for view, data in record["views"].items()}
     return PartState(name.token, plan, name.part, record["parts"], Database(relations), views, statistics_of(record["statistics"]))
