@@ -127,6 +127,13 @@ def test_a_commit_has_happened_or_not(moment: str, tmp_path: Path, expected: Any
         assert workspace.verify() == []
 
 
+def test_folders_on_the_way_to_a_path_are_made(tmp_path: Path, expected: Any) -> None:
+    with made(opened(tmp_path / "of" / "mine")) as workspace:
+        assert rows(workspace) == expected[False]
+    with opened(tmp_path / "of" / "mine") as workspace:
+        assert rows(workspace) == expected[False]
+
+
 def test_a_full_disc_is_told_and_room_is_given_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with made(opened(tmp_path)) as workspace:
         with monkeypatch.context() as trouble:

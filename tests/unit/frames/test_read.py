@@ -245,6 +245,11 @@ def test_columns_that_do_not_fit(type: Any, column: pa.Array, text: str) -> None
     assert message(pa.table({"x": column}), [("x", type)]).split("]: ", 1)[1].startswith(text)
 
 
+def test_bytes_that_are_no_text_are_to_be_written_anew() -> None:
+    column = pa.array([b"\xff"]).view(pa.string())
+    assert message(pa.table({"x": column}), [("x", STR)]).endswith("\n  help: write the text anew in UTF-8")
+
+
 def test_the_failing_row_is_counted_over_chunks_and_nulls() -> None:
     good = pa.array([None, 1], pa.uint64())
     table = pa.table({"x": pa.chunked_array([good, good, pa.array([3, None, 2**64 - 1], pa.uint64())])})

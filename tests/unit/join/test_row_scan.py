@@ -110,6 +110,14 @@ def test_an_order_that_begins_with_what_is_bounded_is_searched(things: Any):
     assert "as they lie" not in str(things.plan(rule))
 
 
+@pytest.mark.parametrize(("most", "looked_at"), [(ROWS, True), (ROWS - 1, False)])
+def test_no_more_rows_are_looked_at_than_fit_at_once(things: Any, monkeypatch: pytest.MonkeyPatch, most: int, looked_at: bool):
+    monkeypatch.setattr("lftj.join.row_scan.AT_ONCE", most)
+    rule = things.add_rules(".decl p(n: number)\np(n) :- thing(n, a, _, _, _, _, _), a != 2.")[0]
+    assert ("as they lie" in str(things.plan(rule))) == looked_at
+    assert len(things["p"]) == sum(n % 7 != 2 for n in range(ROWS))
+
+
 def test_a_question_with_an_equation_makes_an_order_which_the_next_one_finds(things: Any):
     assert len(things.query("thing(n, a, _, f, _, _, _), f > 2.0, a != 1")) > 0
     assert orders(things) == 1

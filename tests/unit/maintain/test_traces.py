@@ -207,6 +207,18 @@ def test_more_look_ups_than_evaluating_anew_costs_are_not_begun():
     assert workspace.verify() == []
 
 
+@pytest.mark.parametrize(("before", "strategy"), [(0, "update"), (100, "forecast")])
+def test_what_changes_took_tells_what_larger_ones_will_take(before: int, strategy: str):
+    workspace = spans_and_events()
+    events = [(i, i * 12_289 % 100_003) for i in range(before + 1200)]
+    with workspace.transaction() as tx:
+        tx.delete("event", events[:before])
+    with workspace.transaction() as tx:
+        tx.delete("event", events[before:])
+    assert work(workspace)["strategy"] == strategy
+    assert workspace.verify() == []
+
+
 def test_a_disjunction_of_constants_is_no_reason_for_a_trace():
     workspace = lftj.connect()
     workspace.add_rules("""

@@ -18,6 +18,15 @@ def test_a_rule_comes_and_goes(graph):
     assert caught.value.code == "E114"
 
 
+@pytest.mark.parametrize("wrong", ["reach(x, y) :- edge(x, y).", 5, None])
+def test_what_is_no_handle_is_named(graph, wrong):
+    with pytest.raises(lftj.UnknownNameError) as caught:
+        graph.remove_rule(wrong)
+    assert caught.value.code == "E114"
+    assert f"{wrong!r} is not the handle of a rule" in str(caught.value)
+    assert len(graph.rules) == 2
+
+
 def test_rows_of_its_own_stay_when_a_relation_loses_its_rules(graph):
     graph.load("reach", [(7, 8)])
     graph.remove_rule(graph.rules)
