@@ -122,6 +122,15 @@ def test_rows_that_mostly_match_are_joined_as_they_are() -> None:
     assert [row[1] for row in workspace["by"].fetchall()] == [sum(n % 365 // 100 == year for n in range(FACTS)) for year in range(4)]
 
 
+@pytest.mark.parametrize(("name", "value"), [("AT_ONCE", FACTS - 1), ("_LEAST", FACTS + 1), ("NARROW", 5)])
+def test_facts_that_are_too_many_too_few_or_narrow_are_joined_as_they_are(monkeypatch: pytest.MonkeyPatch, name: str, value: int) -> None:
+    monkeypatch.setattr(matching_rows, name, value)
+    workspace = star()
+    rule = workspace.add_rules(RULES)[1]
+    assert "only rows of sale" not in str(workspace.plan(rule))
+    assert set(workspace["sold"].fetchall()) == {(thing, year) for thing, year, _ in sold(2)}
+
+
 def test_a_plan_of_what_is_traced_tells_of_no_rows_left_out() -> None:
     workspace = star()
     body = 'sale(_, s, t, d, _), shop(s, "B"), thing(t, k), kind(k, "k2"), day(d, y)'
