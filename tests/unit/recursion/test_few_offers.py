@@ -150,6 +150,17 @@ def test_a_round_of_many_offers_is_left_and_the_run_taken_up_behind_it(runs: lis
     assert sum(rounds for _, rounds in runs) > 50
 
 
+def test_a_run_that_came_to_little_is_tried_again_only_after_more_rounds(runs: list[Run]):
+    waves, many = 4, 200
+    edges: list[tuple[int, int, int]] = []
+    for first in range(0, 1000 * waves, 1000):
+        edges += [(first + i, first + i + 1, 1) for i in range(40)]
+        edges += [edge for i in range(many) for edge in ((first + 40, first + 100 + i, 1), (first + 100 + i, first + 1000, 1))]
+    with workspace(SHORTEST, edges) as ws:
+        assert ws.query(f"dist({1000 * waves}, d)").fetchall() == [(42 * waves,)]
+    assert [status for status, _ in runs].count(rounds_kernels.LEFT) == 1
+
+
 def test_what_fails_on_the_way_fails_as_in_other_rounds(runs: list[Run]):
     text = SHORTEST.replace("d + w", "d + w + 1000 / (900 - x)")
     with workspace(text) as ws:
