@@ -174,6 +174,17 @@ def test_what_only_adds_and_what_changes_much_is_no_reason_to_count(monkeypatch:
     assert closure.verify() == []
 
 
+def test_a_deletion_is_not_begun_that_is_to_cost_too_much_and_what_only_adds_is(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("lftj.recursion.update.forecast.ALWAYS", 1)
+    closure = loaded(CLOSURE, {"e": BLOCKS})
+    middles = [(20 * block + 9, 20 * block + 10) for block in range(100)]
+    change(closure, {}, {"e": middles})
+    assert strategies(closure) == ["bootstrap"]
+    change(closure, {"e": middles}, {})
+    assert strategies(closure) == ["update"]
+    assert closure.verify() == []
+
+
 def test_where_counting_was_given_up_what_only_adds_is_followed_all_the_same(monkeypatch: pytest.MonkeyPatch):
     closure = workspace(CLOSURE, {"e": BLOCKS}, elastic=1e-6)
     with monkeypatch.context() as nothing_is_finished:
