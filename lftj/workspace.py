@@ -189,7 +189,7 @@ class Workspace:
         kernel `steps`, `assignments` found, `head_changes`; `bytes` of state kept, `seconds`; `parts` into which large evaluations were
         divided, and the steps of the `largest_part`. Strategies are those of
         `lftj.maintain.rule_work.RuleWork`: "update" for what was maintained, "full", "fallback", "forecast" and "bootstrap" for what was
-        evaluated anew.
+        evaluated anew. Raises DeclarationError (E160) for a `last` below 0.
         """
         return profile_report(self._engine, last)
 

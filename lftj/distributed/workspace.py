@@ -20,6 +20,7 @@ from lftj.distributed.stream import batch_writer
 from lftj.distributed.transaction import DistributedTransaction
 from lftj.distributed.verify import discrepancies
 from lftj.errors import LftjError
+from lftj.explain.profile import last_commits
 from lftj.handles import Relation, RuleHandle
 from lftj.limits import Limits
 from lftj.program.normal_form import RelationSchema
@@ -207,8 +208,7 @@ class DistributedWorkspace:
         """What the last commits of this process cost, the oldest first, a row each; the columns are those of `outcome.Report`."""
         import pandas  # heavy, and only here
 
-        reports = list(self._store.reports)
-        return pandas.DataFrame([vars(report) for report in (reports if last is None else reports[-last:])])
+        return pandas.DataFrame([vars(report) for report in last_commits(self._store.reports, last)])
 
     def limits(self, *, work: int | None = None, seconds: float | None = None, memory: int | None = None) -> AbstractContextManager[None]:
         """Bound every commit and query of this thread inside a `with` block; reaching a bound raises LimitError, and nothing has happened.

@@ -87,6 +87,14 @@ def test_profile_shows_the_last_commits(workspace: Any):
         versions.append(transaction.version)
     assert sorted(set(workspace.profile(last=2)["version"])) == versions[1:]
     assert set(workspace.profile()["version"]) > set(versions)
+    assert set(workspace.profile(last=10_000)["version"]) > set(versions)
+    assert len(workspace.profile(last=0)) == 0
+
+
+@pytest.mark.parametrize("last", [-1, "x", 1.5, True])
+def test_what_is_no_number_of_commits_is_refused(workspace: Any, last: Any):
+    with pytest.raises(lftj.LftjError, match="`last` is a number of commits"):
+        workspace.profile(last=last)
 
 
 # ── rules that come and go ────────────────────────────────────────────────────────────────────────────────────────────
