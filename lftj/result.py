@@ -69,6 +69,10 @@ class Result(frames.CodedRows):
         """A `pyarrow.Table`; an empty result keeps its types. O(n)."""
         return frames.to_arrow(self.columns, self.types, self._columns(), self._dictionary)
 
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """So that whatever reads Arrow's PyCapsules takes a result as it is: `polars.DataFrame(ws["edge"])`. As `arrow()`."""
+        return self.arrow().__arrow_c_stream__(requested_schema)
+
     def df(self) -> pandas.DataFrame:
         """A pandas DataFrame. int64 stays int64. O(n)."""
         return frames.to_pandas(self.columns, self.types, self._columns(), self._dictionary)

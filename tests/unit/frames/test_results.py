@@ -5,6 +5,8 @@ from __future__ import annotations
 import datetime
 import decimal
 
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import lftj
@@ -68,6 +70,12 @@ def test_other_types_are_checked_as_values_are(ws):
         ws.load("number", ws.query("r(_, f, _, _, _, _, _)"))
     with pytest.raises(lftj.FrameError, match="the result has 1 columns, the relation has 2"):
         ws.load("wide", ws["number"])
+
+
+def test_libraries_that_read_arrow_streams_take_a_result_as_it_is(ws):
+    result = ws["r"]
+    assert pa.table(result).equals(result.arrow())
+    assert pl.DataFrame(result).rows() == ROWS
 
 
 def test_rows_without_columns():
