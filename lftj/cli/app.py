@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
+
+
+class _Commands(TyperGroup):
+    """The commands, with a word for those who give a program alone, as to Soufflé."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and args[0] not in self.commands and Path(args[0]).suffix == ".dl":
+            ctx.fail(f"No command before the program: lftj run {' '.join(args)}")
+        return super().resolve_command(ctx, args)
+
 
 app = typer.Typer(
+    cls=_Commands,
     help="Datalog whose views stay true while the data changes.",
     add_completion=False,
     no_args_is_help=True,

@@ -154,6 +154,11 @@ def test_wrong_usage(folder: Path, arguments: list[str], capsys: pytest.CaptureF
     assert capsys.readouterr().out == ""
 
 
+def test_a_program_without_a_command_is_told_of_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["paths.dl", "-F", "."]) == 2
+    assert "lftj run paths.dl -F ." in capsys.readouterr().err
+
+
 def test_an_interrupt_has_its_own_code(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*args: object, **rest: object) -> None:
         raise KeyboardInterrupt
