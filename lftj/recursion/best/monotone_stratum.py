@@ -1,8 +1,8 @@
 """A recursive stratum with `min` or `max` at a commit: updated, continued from its rows, or evaluated anew.
 
 Rows alone are enough to go on from after insertions, and where rules came. The first change that may take rows away is therefore the one
-at which the stratum is evaluated anew and its proofs are counted, if such changes are expected to be cheap to follow; later ones,
-insertions too, are then updates (`monotone_update`), started and given up as those of other recursive strata are (`elastic`).
+at which proofs are counted, those of the rows that there were before it, if such changes are expected to be cheap to follow. It and later
+ones, insertions too, are then updates (`monotone_update`), started and given up as those of other recursive strata are (`elastic`).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from lftj.join.context import Context
+from lftj.join.evaluate import Relations
 from lftj.maintain.versions import Versions
 from lftj.program.monotone import Lattice, lattices
 from lftj.program.normal_form import NormalRule, RelationSchema, Stratum
@@ -22,7 +23,6 @@ from lftj.recursion.update.forecast import changes_below
 from lftj.recursion.update.rule_change import RuleChange
 from lftj.recursion.update.stratum_state import StratumState
 from lftj.storage.database import base_name
-from lftj.storage.relation import RelationVersion
 
 
 def follow_monotone(
@@ -63,6 +63,7 @@ class _Commit:
         negated = {atom.relation for rule in self._rules for atom in rule.negated}
         erased = any(delta.erased for delta in self._changed.values())
         self._came = rule_change.came if rule_change else ()
+        self._same_rules = rule_change is not None and not rule_change.came and not rule_change.went
         self._only_grows = rule_change is not None and not (rule_change.went or erased or negated & self._changed.keys())
 
     def followed(self, kept: Kept | None) -> Followed:
@@ -80,8 +81,21 @@ class _Commit:
         later = put_off(kept, self._change, context) if counts else kept
         if later is not None:
             return self._derived(later)
-        empty = StratumState.empty(self._schemas, context.arena)
-        return self._derived(kept, counted=replace(empty, lattices=self._found, failures=kept.failures))
+        empty = replace(StratumState.empty(self._schemas, context.arena), lattices=self._found, failures=kept.failures)
+        return (self._counted_as_it_was(empty, kept.work) if self._same_rules else None) or self._derived(kept, counted=empty)
+
+    def _counted_as_it_was(self, like: StratumState, work: int) -> Followed | None:
+        """The stratum after an update of the state that its rows had, `work` being what they took: they are not found again to be counted.
+
+        None where they have no state.
+        """
+        old = self._versions.old
+        before = self._proven(like, {name: old[name] for name in self._schemas}, work, old)
+        if not isinstance(before, StratumState):
+            return None
+        done = self._updated_or_not(before)
+        kept = replace(done.kept, used=False) if isinstance(done.kept, StratumState) else done.kept
+        return replace(done, kept=kept, strategy="bootstrap")
 
     def _updated_or_not(self, kept: StratumState) -> Followed:
         tried = try_update(kept, lambda: MonotoneUpdate(kept, self._rules, self._versions, self._context), self._context, self._change)
@@ -107,15 +121,17 @@ class _Commit:
         work = (
             STEP * steps + ITERATION * fixpoint.rounds + fixpoint.few.effort + ROW_ALONE * sum(version.count for version in rows.values())
         )
-        after: Kept = kept if go_on else replace(kept, work=work, steps=steps)
+        known = sum(version.count for version in old.values())
+        most = not go_on or 2 * known < sum(version.count for version in rows.values())
+        after: Kept = replace(kept, work=work, steps=steps) if most else kept
         if counted is not None:
-            after = self._proven(counted, rows, work) or after
+            after = self._proven(counted, rows, work, self._versions) or after
         return Followed(deltas, after, strategy, self._change.rows)
 
-    def _proven(self, like: StratumState, rows: Mapping[str, RelationVersion], work: int) -> Kept | None:
+    def _proven(self, like: StratumState, rows: Relations, work: int, below: Relations) -> Kept | None:
         """The state with these rows, `work` being what they took: less than evaluation from nothing if there were rows to go on from."""
         try:
-            state = prove(like, self._rules, rows, self._versions, self._context)
+            state = prove(like, self._rules, rows, below, self._context)
         except OverflowError:
             return UNCOUNTABLE
         if state is None:

@@ -36,13 +36,13 @@ from lftj.storage.relation import RelationVersion
 Finished = Mapping[str, RelationVersion]
 
 
-def prove(like: StratumState, rules: list[NormalRule], finished: Finished, versions: Versions, context: Context) -> StratumState | None:
-    """The state of a stratum with these `finished` rows; None where some cannot be proven from finished rows.
+def prove(like: StratumState, rules: list[NormalRule], finished: Finished, below: Finished, context: Context) -> StratumState | None:
+    """The state of a stratum with these `finished` rows, over relations `below`; None where some cannot be proven from finished rows.
 
     `like`: a state without rows or rules, or an earlier one whose plans serve. OverflowError: a row has too many proofs to count.
     """
     plain = [attaining(rule, like.lattices) for rule in rules]
-    relations = WithBest(versions, finished, like.lattices)
+    relations = WithBest(below, finished, like.lattices)
     try:
         state = elastic_bootstrap(like.schemas, like.queries_of(plain), relations, context, Patience(context).after_round)
     except LongChainError:
