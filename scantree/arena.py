@@ -11,7 +11,7 @@ import os
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 import numpy as np
@@ -58,6 +58,14 @@ def _spare_mapping() -> mmap.mmap | None:
         return None
 
 
+Range = tuple[int, int]
+"""The first of some words, and the one behind the last."""
+
+
+def _overlapped(first: int, words: int, ranges: Iterable[Range]) -> bool:
+    return any(low < first + words and first < high for low, high in ranges)
+
+
 class Arena:
     """Memory for trees. `memory` is the whole reserved range as int64 words, most of them never touched.
 
@@ -78,8 +86,10 @@ class Arena:
         """By the name of a segment that is mapped: the place of its first word, and how many words there are (`segment`)."""
         self.watch = Watch()
         """Checks what is looked at of the files that are mapped."""
-        self.taken: list[tuple[int, int]] = []
-        """First words and ends of the ranges where segments are mapped, or would be by others."""
+        self.taken: list[Range] = []
+        """The ranges where segments are mapped, or would be by others."""
+        self.homes: dict[str, Range] = {}
+        """The ranges of their addresses, by their names: no two overlap."""
         # Trees die at any time, in any thread, even inside a change: their roots wait here until the next change begins.
         self._dead: deque[int] = deque()
         self.bury: Callable[[int], None] = self._dead.append
@@ -116,14 +126,23 @@ class Arena:
 
     # ── files ─────────────────────────────────────────────────────────────────────────────────────────────────────────
     def is_free(self, first: int, words: int) -> bool:
-        """Whether nothing is and nothing will be at these words."""
+        """Whether nothing is and nothing will be at these words, nor are they some segment's addresses."""
         inside = 2 * int(self.memory[NEXT_WORD]) <= first and first + words <= self.memory.size
-        return inside and all(first + words <= low or high <= first for low, high in self.taken)
+        return inside and not _overlapped(first, words, self.taken) and not _overlapped(first, words, self.homes.values())
 
     def take(self, first: int, words: int) -> None:
         """Keep these words, which are free, for a file. Call with the lock held."""
         self.taken.append((first, first + words))
         self._ceiling = min(self._ceiling, first)
+
+    def claim(self, segment: str, first: int, words: int) -> None:
+        """Let a segment have these words as addresses, wherever it is. Call with the lock held.
+
+        MemoryError where another has some of them: a page below which both are could not tell them apart.
+        """
+        if segment not in self.homes and _overlapped(first, words, self.homes.values()):
+            raise MemoryError(f"another segment has addresses of {segment}")
+        self.homes[segment] = (first, first + words)
 
     def map_file(self, file: int, place: int, skipped: int, words: int) -> None:
         """Show words [skipped, skipped + words) of a file at `place` + `skipped`, to be read when they are; writes stay in this process.

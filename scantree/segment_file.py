@@ -28,6 +28,7 @@ class SegmentFile:
         self._arena = arena
         with arena.lock:
             home = find_home(arena, room)
+            arena.claim(name, home, room)
             arena.take(home, room)
         self._path = folder / name
         self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)

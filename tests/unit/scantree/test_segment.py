@@ -96,6 +96,31 @@ def test_pages_of_two_processes_make_one_tree(tmp_path: Path) -> None:
     assert file.append([tree_of(other.arena, 1).root], [first]).reads == ("one",)  # as before, though none of the new pages does
 
 
+def test_no_other_segment_gets_the_home_of_one_that_is_elsewhere(tmp_path: Path) -> None:
+    """Its addresses are still those: a page below which both are could not tell them apart."""
+    arena = Arena(RESERVE)
+    tree = tree_of(arena, 3000)
+    first = SegmentFile(arena, tmp_path, "one", 1 << 22).append([tree.root])
+    elsewhere = Arena(RESERVE)
+    elsewhere.take(first.home, 1)
+    assert elsewhere.is_free(first.home + 1, 1 << 20)
+    opened(tmp_path, [first], tree, address_of(arena, tree.root), elsewhere)
+    assert not elsewhere.is_free(first.home + 1, 1 << 20)
+
+
+def test_a_segment_is_not_opened_beside_one_that_has_its_addresses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arena, elsewhere = Arena(RESERVE), Arena(RESERVE)
+    tree = tree_of(arena, 3000)
+    first = SegmentFile(arena, tmp_path, "one", 1 << 22).append([tree.root])
+    with monkeypatch.context() as patch:
+        patch.setattr("scantree.segment_file.find_home", lambda *_: first.home)
+        SegmentFile(elsewhere, tmp_path, "two", 1 << 22)
+    for _ in range(2):
+        with pytest.raises(MemoryError, match="addresses of one"):
+            opened(tmp_path, [first], tree, address_of(arena, tree.root), elsewhere)
+    assert same(opened(tmp_path, [first], tree, address_of(arena, tree.root)), tree)
+
+
 def test_where_a_home_is_taken_pages_are_settled(tmp_path: Path) -> None:
     arena = Arena(RESERVE)
     tree = tree_of(arena, 3000, leaf_capacity=4, fan=4)
