@@ -22,6 +22,7 @@ from lftj.storage.relation import RelationVersion
 from lftj.syntax import tree
 from lftj.syntax.builder import to_tree
 from lftj.syntax.parser import parse
+from lftj.syntax.source import join
 from lftj.types import INT
 
 if TYPE_CHECKING:
@@ -77,9 +78,7 @@ def _parsed(text: str) -> tree.Body:
 def _placed(body: tree.Body) -> tree.Body:
     """With the place of all of it, from the first condition to the last."""
     first, last = body.literals[0].span, body.literals[-1].span
-    if first is None or last is None:
-        return body
-    return replace(body, span=replace(first, end_line=last.end_line, end_column=last.end_column))
+    return body if first is None or last is None else replace(body, span=join(first, last))
 
 
 def _is_program(text: str) -> bool:

@@ -44,7 +44,7 @@ def _map(arena: Arena, folder: Path, segment: Segment) -> None:
         if os.fstat(file).st_size < segment.words * 8 or os.pread(file, 24, 0) != np.array([MAGIC, segment.home, segment.room]).tobytes():
             raise FileDamagedError(path, "is too short, or another file")
         if place < 0:
-            at_home = segment.name not in arena.homes and arena.is_free(segment.home, segment.room)
+            at_home = arena.is_free(segment.home, segment.room)
             arena.claim(segment.name, segment.home, segment.room)
             place = segment.home if at_home else find_home(arena, segment.room)
         words = segment.words - known

@@ -33,9 +33,9 @@ FactFolder = Annotated[Path, typer.Option("-F", "--fact-dir", metavar="DIR", hel
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
+        from lftj import __version__
 
-        typer.echo(f"lftj {version('lftj')}")
+        typer.echo(f"lftj {__version__}")
         raise typer.Exit()
 
 

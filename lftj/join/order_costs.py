@@ -168,10 +168,12 @@ class OrderCosts:
         bound &= self._variables[number]
         known = self._combined[number]
         before = known[bound] if bound in known else self._combinations(number, bound)
-        crowd = self._crowds.get((number, bound), 0.0)
+        crowd = self._crowds.get((number, bound))
         bound |= variable
         after = known[bound] if bound in known else self._combinations(number, bound)
         fanout = after / before if before > 1.0 else after
+        if crowd is None:
+            return fanout
         even = atom.statistics.rows / before  # rows that a value has where all have as many
         return min(fanout * crowd / even, atom.values(variable.bit_length() - 1)) if crowd > even else fanout
 

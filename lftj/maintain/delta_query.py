@@ -63,7 +63,10 @@ class DeltaQuery:
         """The column of the relation that has a variable in the atom that reads the change, if one has."""
         if Ref(variable) not in (args := self._changed_atom.args):
             return None
-        place = args.index(Ref(variable))
+        return self._column_at(args.index(Ref(variable)))
+
+    def _column_at(self, place: int) -> int:
+        """The column of the relation that stands at a place of the atom that reads the change."""
         return place if self.bound is None else self.bound[place]
 
     def run(self, versions: Versions, change: Delta, context: Context) -> tuple[Columns, np.ndarray]:
@@ -99,7 +102,7 @@ class DeltaQuery:
         any value: a value that many rows have is in more changes. No more in all than there are rows, though."""
         found: dict[tuple[int, int], float] = {}
         for place, variable in enumerate(self._changed_atom.args):
-            column = place if self.bound is None else self.bound[place]
+            column = self._column_at(place)
             for number, atom in enumerate(self.rule.atoms):
                 if atom.relation.removesuffix(OLD) == self.relation and isinstance(variable, Ref) and atom.args[column] == variable:
                     about = statistics.of(readable[atom.relation])

@@ -63,7 +63,7 @@ class _Commit:
         negated = {atom.relation for rule in self._rules for atom in rule.negated}
         erased = any(delta.erased for delta in self._changed.values())
         self._came = rule_change.came if rule_change else ()
-        self._same_rules = rule_change is not None and not rule_change.came and not rule_change.went
+        self._same_rules = rule_change is not None and not rule_change
         self._only_grows = rule_change is not None and not (rule_change.went or erased or negated & self._changed.keys())
 
     def followed(self, kept: Kept | None) -> Followed:
@@ -129,7 +129,8 @@ class _Commit:
         return Followed(deltas, after, strategy, self._change.rows)
 
     def _proven(self, like: StratumState, rows: Relations, work: int, below: Relations) -> Kept | None:
-        """The state with these rows, `work` being what they took: less than evaluation from nothing if there were rows to go on from."""
+        """The state with these rows over relations `below`, `work` being what they took: less than evaluation from nothing if there were
+        rows to go on from."""
         try:
             state = prove(like, self._rules, rows, below, self._context)
         except OverflowError:

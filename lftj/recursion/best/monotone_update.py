@@ -21,6 +21,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from lftj.join.context import Context
+from lftj.join.evaluate import Relations
 from lftj.maintain.versions import Versions
 from lftj.program.normal_form import NormalRule
 from lftj.recursion.best.attaining import BEST, WithBest, attaining
@@ -36,7 +37,7 @@ from lftj.storage.relation import RelationVersion
 Finished = Mapping[str, RelationVersion]
 
 
-def prove(like: StratumState, rules: list[NormalRule], finished: Finished, below: Finished, context: Context) -> StratumState | None:
+def prove(like: StratumState, rules: list[NormalRule], finished: Finished, below: Relations, context: Context) -> StratumState | None:
     """The state of a stratum with these `finished` rows, over relations `below`; None where some cannot be proven from finished rows.
 
     `like`: a state without rows or rules, or an earlier one whose plans serve. OverflowError: a row has too many proofs to count.
