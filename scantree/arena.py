@@ -13,6 +13,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,7 +63,8 @@ Range = tuple[int, int]
 """The first of some words, and the one behind the last."""
 
 
-def _overlapped(first: int, words: int, ranges: Iterable[Range]) -> bool:
+def overlapped(first: int, words: int, ranges: Iterable[Range]) -> bool:
+    """Whether any of the ranges has one of these words."""
     return any(low < first + words and first < high for low, high in ranges)
 
 
@@ -88,8 +90,8 @@ class Arena:
         """Checks what is looked at of the files that are mapped."""
         self.taken: list[Range] = []
         """The ranges where segments are mapped, or would be by others."""
-        self.homes: dict[str, Range] = {}
-        """The ranges of their addresses, by their names: no two overlap."""
+        self.homes: dict[Path, Range] = {}
+        """The ranges of their addresses, by their files: no two of one folder overlap."""
         # Trees die at any time, in any thread, even inside a change: their roots wait here until the next change begins.
         self._dead: deque[int] = deque()
         self.bury: Callable[[int], None] = self._dead.append
@@ -128,21 +130,22 @@ class Arena:
     def is_free(self, first: int, words: int) -> bool:
         """Whether nothing is and nothing will be at these words, nor are they some segment's addresses."""
         inside = 2 * int(self.memory[NEXT_WORD]) <= first and first + words <= self.memory.size
-        return inside and not _overlapped(first, words, self.taken) and not _overlapped(first, words, self.homes.values())
+        return inside and not overlapped(first, words, self.taken) and not overlapped(first, words, self.homes.values())
 
     def take(self, first: int, words: int) -> None:
         """Keep these words, which are free, for a file. Call with the lock held."""
         self.taken.append((first, first + words))
         self._ceiling = min(self._ceiling, first)
 
-    def claim(self, segment: str, first: int, words: int) -> None:
-        """Let a segment have these words as addresses, wherever it is. Call with the lock held.
+    def claim(self, file: Path, first: int, words: int) -> None:
+        """Let the segment in a file have these words as addresses, wherever it is. Call with the lock held.
 
-        MemoryError where another has some of them: a page below which both are could not tell them apart.
+        MemoryError where another in the folder has some of them: a page below which both are could not tell them apart.
         """
-        if segment not in self.homes and _overlapped(first, words, self.homes.values()):
-            raise MemoryError(f"another segment has addresses of {segment}")
-        self.homes[segment] = (first, first + words)
+        others = (home for other, home in self.homes.items() if other != file and other.parent == file.parent)
+        if overlapped(first, words, others):
+            raise MemoryError(f"another segment has addresses of {file.name}")
+        self.homes[file] = (first, first + words)
 
     def map_file(self, file: int, place: int, skipped: int, words: int) -> None:
         """Show words [skipped, skipped + words) of a file at `place` + `skipped`, to be read when they are; writes stay in this process.

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from scantree.arena import Arena, Words
+from scantree.arena import Arena, Words, overlapped
 from scantree.mapping import write_at
 from scantree.page_kernels import STORED
-from scantree.segment import BLOCK, MAGIC, ROOM, Segment, SegmentFullError, find_home, ranges_of
+from scantree.segment import BLOCK, MAGIC, ROOM, Segment, SegmentFullError, find_home, homes_in, new_name, ranges_of
 from scantree.stored_kernels import address_pages, page_words, take_back_addresses, write_pages
 from scantree.watched_files import Sums, sums_of, write_sums
 
@@ -23,19 +23,27 @@ _CLOSED = -1  # no file has this number
 class SegmentFile:
     """A segment that this process appends to, and no other."""
 
-    def __init__(self, arena: Arena, folder: Path, name: str, room: int = ROOM) -> None:
-        """Makes the file, which must not exist. OSError when it cannot; MemoryError when no range of words is free."""
+    def __init__(self, arena: Arena, folder: Path, owner: str, room: int = ROOM) -> None:
+        """Makes the file, whose name begins with its `owner`, a word without dashes. OSError when it cannot; MemoryError when no range of
+        words is free."""
         self._arena = arena
-        with arena.lock:
-            home = find_home(arena, room)
-            arena.claim(name, home, room)
-            arena.take(home, room)
-        self._path = folder / name
-        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
+        while True:
+            with arena.lock:
+                home = find_home(arena, room, homes_in(folder).values())
+                self._path = folder / new_name(owner, home, room)
+                arena.claim(self._path, home, room)
+                arena.take(home, room)
+            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
+            others = homes_in(folder)
+            del others[self._path.name]
+            if not overlapped(home, room, others.values()):
+                break
+            self.close()  # two processes did this at once: the later of them sees both files, or both do
+            self._path.unlink()
         head = np.array([MAGIC, home, room] + [0] * (BLOCK - 3), np.int64).tobytes()
         write_at(self._file, head, 0)
         write_sums(self._path, 0, sums_of(head))
-        self.segment = Segment(name, home, room, BLOCK)
+        self.segment = Segment(self._path.name, home, room, BLOCK)
 
     def append(self, roots: Sequence[int], others: Iterable[Segment] = ()) -> Segment:
         """Write what these pages reach and no segment has, and sync. Afterwards `address_of` tells where they are.

@@ -45,7 +45,7 @@ def _map(arena: Arena, folder: Path, segment: Segment) -> None:
             raise FileDamagedError(path, "is too short, or another file")
         if place < 0:
             at_home = arena.is_free(segment.home, segment.room)
-            arena.claim(segment.name, segment.home, segment.room)
+            arena.claim(path, segment.home, segment.room)
             place = segment.home if at_home else find_home(arena, segment.room)
         words = segment.words - known
         watched = WatchedFile(path, arena.memory.ctypes.data + (place + known) * 8, known * 8, words * 8, owner=arena.memory)

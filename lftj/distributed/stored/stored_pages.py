@@ -10,14 +10,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from scantree import Arena
-from scantree.segment import ROOM, Segment, SegmentFullError, needed
+from scantree.segment import ROOM, Segment, SegmentFullError, needed, owner_of
 from scantree.segment_file import SegmentFile, forget_stored
 from scantree.segment_map import open_segments
 
-SUFFIX = ".pages"
 _GROWTH = 4
 _FEW_WORDS = 1 << 21  # that may be there in any case
 _SEGMENTS = 8  # of one owner that may be there
@@ -80,18 +78,13 @@ class StoredPages:
         return pages
 
     def _begun(self, owner: str, room: int) -> SegmentFile:
-        self._files[owner] = file = SegmentFile(self._arena, self.folder, f"{owner}-{uuid4().hex}{SUFFIX}", room)
+        self._files[owner] = file = SegmentFile(self._arena, self.folder, owner, room)
         return file
 
     def _appended(self, file: SegmentFile, roots: Sequence[int]) -> None:
         others = [segment for segment in self._known.values() if segment.name != file.segment.name]
         segment = file.append(roots, others)
         self._known[segment.name] = segment
-
-
-def owner_of(name: str) -> str:
-    """Whose segment a file is."""
-    return name.rsplit("-", 1)[0]
 
 
 def segment_data(segment: Segment) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import pytest
 
 from scantree import Arena, Tree
 from scantree.invariants import check_invariants
-from scantree.segment import Segment, SegmentFullError, address_of, needed
+from scantree.segment import Segment, SegmentFullError, address_of, homes_in, needed
 from scantree.segment_file import SegmentFile, forget_stored
 from scantree.segment_map import open_segments
 from scantree.watched_files import FileDamagedError
@@ -86,14 +86,14 @@ def test_pages_of_two_processes_make_one_tree(tmp_path: Path) -> None:
     file = SegmentFile(other.arena, tmp_path, "two", 1 << 22)
     second = file.append([changed.root], [first])
     assert second.words < first.words
-    assert second.reads == ("one",)
+    assert second.reads == (first.name,)
     assert needed([second, first], [address_of(other.arena, changed.root), 0]) == [second, first]
     assert needed([second, first], [address_of(arena, tree.root)]) == [first]
     for segments in ([first, second], [second, first]):
         found = opened(tmp_path, segments, changed, address_of(other.arena, changed.root))
         assert same(found, changed)
         assert [found.arena.mapped[segment.name] for segment in segments] == [(segment.home, segment.words) for segment in segments]
-    assert file.append([tree_of(other.arena, 1).root], [first]).reads == ("one",)  # as before, though none of the new pages does
+    assert file.append([tree_of(other.arena, 1).root], [first]).reads == (first.name,)  # as before, though none of the new pages does
 
 
 def test_no_other_segment_gets_the_home_of_one_that_is_elsewhere(tmp_path: Path) -> None:
@@ -114,11 +114,35 @@ def test_a_segment_is_not_opened_beside_one_that_has_its_addresses(tmp_path: Pat
     first = SegmentFile(arena, tmp_path, "one", 1 << 22).append([tree.root])
     with monkeypatch.context() as patch:
         patch.setattr("scantree.segment_file.find_home", lambda *_: first.home)
+        patch.setattr("scantree.segment_file.homes_in", lambda folder: dict.fromkeys(os.listdir(folder), (0, 0)))
         SegmentFile(elsewhere, tmp_path, "two", 1 << 22)
     for _ in range(2):
         with pytest.raises(MemoryError, match="addresses of one"):
             opened(tmp_path, [first], tree, address_of(arena, tree.root), elsewhere)
     assert same(opened(tmp_path, [first], tree, address_of(arena, tree.root)), tree)
+
+
+def test_no_two_segments_of_a_folder_have_a_home_whoever_made_them(tmp_path: Path) -> None:
+    """In a range that has room for eleven: left to chance alone, two of these five would have some words both."""
+    room = 1 << 22
+    homes = [SegmentFile(Arena(24 * 8 * room), tmp_path, "one", room).segment.home for _ in range(5)]
+    assert all(end - first >= room for first, end in pairwise(sorted(homes)))
+    assert sorted(home for home, _ in homes_in(tmp_path).values()) == sorted(homes)
+
+
+def test_of_two_that_take_a_home_at_once_one_takes_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = SegmentFile(Arena(RESERVE), tmp_path, "one", 1 << 22).segment
+    with monkeypatch.context() as patch:
+        patch.setattr("scantree.segment_file.find_home", lambda *_: patch.undo() or first.home)  # as if the first were not there yet
+        second = SegmentFile(Arena(RESERVE), tmp_path, "two", 1 << 22).segment
+    assert abs(first.home - second.home) >= 1 << 22
+    assert set(homes_in(tmp_path)) == {first.name, second.name}
+
+
+def test_names_that_say_no_home_are_passed_over(tmp_path: Path) -> None:
+    for name in ("one.pages", "part0-5f.pages", "0.3.a.1.json", "strings-1"):
+        (tmp_path / name).touch()
+    assert homes_in(tmp_path) == {}
 
 
 def test_where_a_home_is_taken_pages_are_settled(tmp_path: Path) -> None:
@@ -155,7 +179,7 @@ def test_a_torn_or_short_file_is_told(tmp_path: Path) -> None:
     arena = Arena(RESERVE)
     tree = tree_of(arena, 2000)
     segment = SegmentFile(arena, tmp_path, "one", 1 << 22).append([tree.root])
-    path = tmp_path / "one"
+    path = tmp_path / segment.name
     content = path.read_bytes()
     path.write_bytes(content[:-8])
     with pytest.raises(FileDamagedError, match="too short"):
@@ -171,9 +195,9 @@ def test_a_torn_or_short_file_is_told(tmp_path: Path) -> None:
 def test_another_file_of_this_name_is_told(tmp_path: Path) -> None:
     arena = Arena(RESERVE)
     segment = SegmentFile(arena, tmp_path, "one", 1 << 22).append([tree_of(arena, 2000).root])
-    SegmentFile(arena, tmp_path, "two", 1 << 22).append([tree_of(arena, 2000).root])
+    other = SegmentFile(arena, tmp_path, "two", 1 << 22).append([tree_of(arena, 2000).root])
     for ending in ("", ".sums"):
-        (tmp_path / f"two{ending}").rename(tmp_path / f"one{ending}")
+        (tmp_path / f"{other.name}{ending}").rename(tmp_path / f"{segment.name}{ending}")
     with pytest.raises(FileDamagedError, match="another file"):
         open_segments(Arena(RESERVE), tmp_path, [segment], [segment.home])
 
@@ -182,9 +206,9 @@ def test_pages_are_on_disk_before_their_checksums(tmp_path: Path, monkeypatch: p
     arena = Arena(RESERVE)
     file = SegmentFile(arena, tmp_path, "one", 1 << 22)
     synced: list[str] = []
-    monkeypatch.setattr(os, "fsync", lambda handle: synced.append(Path(os.readlink(f"/proc/self/fd/{handle}")).name))
+    monkeypatch.setattr(os, "fsync", lambda handle: synced.append(Path(os.readlink(f"/proc/self/fd/{handle}")).suffix))
     file.append([tree_of(arena, 2000).root])
-    assert synced == ["one", "one.sums"]
+    assert synced == [".pages", ".sums"]
 
 
 def test_the_range_of_an_arena_with_files_serves_no_other(tmp_path: Path) -> None:
@@ -204,7 +228,7 @@ def test_what_was_looked_at_of_a_large_file_is_checked(tmp_path: Path, monkeypat
     arena = Arena(RESERVE)
     tree = tree_of(arena, 200_000)
     segment = SegmentFile(arena, tmp_path, "one", 1 << 24).append([tree.root])
-    with (tmp_path / "one").open("r+b") as file:
+    with (tmp_path / segment.name).open("r+b") as file:
         file.seek(segment.words * 8 - 30_000)
         file.write(b"other")
     found = opened(tmp_path, [segment], tree, address_of(arena, tree.root))
@@ -262,7 +286,7 @@ def test_no_file_stays_open(tmp_path: Path) -> None:
     shared = Arena(RESERVE)
     assert same(opened(tmp_path, [segment], tree, address_of(arena, tree.root), shared), tree)
     shared.watch.check(everything=True)
-    (tmp_path / "one").write_bytes(b"")
+    (tmp_path / segment.name).write_bytes(b"")
     with pytest.raises(FileDamagedError):
         open_segments(Arena(RESERVE), tmp_path, [segment], [segment.home])
     assert open_files() == before
