@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lftj.join.kernels.statistics_kernels import count_values
+from lftj.storage.delta import stored_width
 from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import RelationVersion
 
@@ -85,6 +86,8 @@ class Statistics:
         name = relation.schema.name + _LOOSE if isinstance(relation, LooseRows) else relation.schema.name
         known = self._known.get(name)
         rows = relation.count
-        if known is None or rows > known.rows * _STALE or rows * _STALE < known.rows:
+        # A hidden relation of a rule that was refused had its name, and maybe other columns.
+        fits = known is not None and len(known.distinct) == stored_width(relation.schema.arity)
+        if known is None or not fits or rows > known.rows * _STALE or rows * _STALE < known.rows:
             known = self._known[name] = estimate(relation)
         return known

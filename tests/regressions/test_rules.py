@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
+import pytest
+
 import lftj
+
+
+def test_after_a_rule_that_was_refused_another_has_its_number():
+    ws = lftj.connect()
+    ws.add_rules(".decl e(x: number)\n.decl n(x: number)\n.decl f[x: number]: y: symbol\n.decl g(x: number)")
+    ws.load("e", [(1,)])
+    with pytest.raises(lftj.KeyViolationError):
+        ws.add_rules('f[m] = "a", f[m] = "b" :- e(_), m = count : { n(i) }.')
+    ws.add_rules("g(x) :- n(x), x = count : { n(i), i < x }.")  # a count for each x: the hidden relation has a column more
+    assert ws["g"].fetchall() == []
 
 
 def test_a_relation_that_lost_its_rules_and_got_rows_starts_anew_with_its_next_rule():
