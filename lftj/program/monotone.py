@@ -23,15 +23,23 @@ _SLOPES = {"neg": (-1,), "-": (1, -1), "to_float": (1,), "to_int": (1,)}  # and 
 
 @dataclass(frozen=True, slots=True)
 class Lattice:
-    """Every rule of the relation has the aggregate `function` in column `column`; the other columns are the group."""
+    """Every rule of the relation has the aggregate `function` in column `column`; the other columns are the group.
+
+    `riding`: but for so many at the end, in which a value brings along what is said with it.
+    """
 
     column: int
     function: str
+    riding: int = 0
 
     @property
     def direction(self) -> int:
         """-1 where values fall, 1 where they rise."""
         return FUNCTIONS[self.function]
+
+    def group(self, arity: int) -> tuple[int, ...]:
+        """The columns of the group, of so many in all."""
+        return tuple(column for column in range(arity - self.riding) if column != self.column)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ from lftj.storage.database import Database
 from lftj.storage.delta import Columns, Delta, no_rows
 from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import RelationVersion
+from scantree.rows import differences, sort_rows
 
 Found = dict[str, RelationVersion]
 
@@ -109,6 +110,10 @@ class Exchange:
             check_rows(now[name].schema, now[name], delta, context)
             if len(delta):
                 deltas[name] = delta
+            if (user := self.rounds.plain.get(name)) is not None and len(delta):
+                deltas[user] = delta = _without_witnesses(delta, self.old[user].schema.arity)
+                left[user] = now[user].apply(delta)
+                check_rows(now[user].schema, left[user], delta, context)
         return left | self._nothing_collected(), deltas
 
     def _begin(self, versions: Versions, most: int, now: Database, context: Context) -> Found:
@@ -138,7 +143,7 @@ class Exchange:
             self.gave_up = True  # what rested on a value that is the best no more cannot be told
             return {}
         relations = {**self.old, **taken, **self._lost()}
-        fixpoint = PartLosing(self.rounds, relations, context, self.number, self.parts, most)
+        fixpoint = PartLosing(self.rounds, relations, now, context, self.number, self.parts, most)
         try:
             fixpoint.follow(inserted)
             before, self.lost = self._lost(), self._finish(fixpoint)
@@ -243,6 +248,12 @@ class Exchange:
             for relation, cuts in rounds.cuts.items()
             for name, cut in zip(rounds.local(relation), cuts, strict=True)
         }
+
+
+def _without_witnesses(delta: Delta, arity: int) -> Delta:
+    """What becomes of the rows themselves."""
+    inserts, erases = (sort_rows(columns[:arity]) for columns in (delta.inserts, delta.erases))
+    return Delta(*differences(inserts, erases))
 
 
 def _news(relation: str) -> str:

@@ -18,6 +18,7 @@ from lftj.distributed.placing.placement import Placing
 from lftj.distributed.placing.plan import SHARE_SUFFIX, Feed, Output, PartPlan, Stage
 from lftj.distributed.placing.programs import restored
 from lftj.distributed.placing.rounds import NEWS_SUFFIX, Rounds
+from lftj.distributed.placing.witnesses import Witnessed, witnessed
 from lftj.program.attained import attained
 from lftj.program.monotone import lattices
 from lftj.program.normal_form import FunctorRule, NormalRule, PositiveAtom, RelationSchema, Stratum
@@ -39,8 +40,8 @@ class Planner:
     def __init__(
         self, program: Program, views: frozenset[str], placements: Mapping[str, Placement], hubs: Hubs, held: frozenset[str] = frozenset()
     ):
-        self.program, self.views, self.placements, self.hubs, self.held = program, views, placements, hubs, held
-        self.stratified = program.stratified
+        self.program, self.views, self.placements, self.hubs, self.held = program, views, dict(placements), hubs, held
+        self.relations = dict(program.stratified.relations)
         self.local: dict[str, RelationSchema] = {}
         self.read_cuts: dict[str, dict[Cut, None]] = {}
         self.cuts: dict[str, Cut] = {}
@@ -53,7 +54,7 @@ class Planner:
 
     def plan(self) -> PartPlan:
         """Of the whole program."""
-        for stratum in self.stratified.strata:
+        for stratum in self.program.stratified.strata:
             self._stratum(stratum)
         homes = {name: self._home(name) for name in self.program.catalog.relations}
         for name, home in homes.items():
@@ -73,7 +74,7 @@ class Planner:
         """Local rules, in the first stage in which all that they read is there."""
         shared = next((name for name in stratum.relations if self.placements[name].shares), None)
         if shared is not None:
-            self._by_shares(self.stratified.relations[shared], rules_of(stratum, shared))
+            self._by_shares(self.relations[shared], rules_of(stratum, shared))
             return
         if any(self.placements[name].cuts for name in stratum.relations):
             self._in_rounds(stratum)
@@ -81,12 +82,12 @@ class Planner:
         homes = {name: self.placements[name].home for name in stratum.relations}
         rules: list[Rule] = []
         for name, home in homes.items():
-            self._local(local_name(name, home), self.stratified.relations[name])
+            self._local(local_name(name, home), self.relations[name])
             for rule, lead in zip(rules_of(stratum, name), self.placements[name].leads, strict=True):
                 rules.append(self._localized(rule, lead, local_name(name, home), homes))
         stage = self._add(Stratum(tuple(local_name(*each) for each in homes.items()), tuple(rules), stratum.recursive))
         for name, home in homes.items():
-            self.made.append((local_name(name, home), self.stratified.relations[name], stage, False))
+            self.made.append((local_name(name, home), self.relations[name], stage, False))
             self.made_at[name] = stage
 
     def _by_shares(self, schema: RelationSchema, rules: list[Rule]) -> None:
@@ -118,6 +119,9 @@ class Planner:
 
     def _in_rounds(self, stratum: Stratum) -> None:
         """A stage of its own: rules over what parts hold in each cut, whose heads are told by `NEWS_SUFFIX`."""
+        found, wide = lattices(stratum.rules), self._witnessed(stratum)
+        if wide is not None:
+            stratum, found = wide.stratum, wide.lattices
         cuts = {name: self.placements[name].cuts for name in stratum.relations}
         led = [
             (_normal(rule), lead) for name in cuts for rule, lead in zip(rules_of(stratum, name), self.placements[name].leads, strict=True)
@@ -125,21 +129,33 @@ class Planner:
         rules = tuple(self._exchanging(rule, lead, cuts) for rule, lead in led)
         asked = tuple(asked_cut(rule, lead, cuts[rule.relation]) for rule, lead in led)
         asks = tuple(asking(rule, lead, cuts, self.read_cuts) for rule, lead in led)
-        rounds = Rounds(cuts, rules, asked, asks, lattices(stratum.rules), attained(stratum.rules))
+        users = {} if wide is None else wide.plain
+        plain = {local_name(name, cuts[name][0]): local_name(user, cuts[name][0]) for name, user in users.items()}
+        rounds = Rounds(cuts, rules, asked, asks, found, attained(stratum.rules), plain=plain)
         stage = max((self.ready[name] for name in rounds.below if name in self.ready), default=0)
         while stage < len(self.strata) and (self.strata[stage] or stage in self.rounds):
             stage += 1
         self.strata += [[] for _ in range(len(self.strata), stage + 1)]
         self.rounds[stage] = rounds
         for name in cuts:
-            schema = self.stratified.relations[name]
-            self._local(name + NEWS_SUFFIX, RelationSchema(name, schema.columns))
-            for cut, local in zip(cuts[name], rounds.local(name), strict=True):
+            self._local(name + NEWS_SUFFIX, RelationSchema(name, self.relations[name].columns))
+        for name in (*cuts, *users.values()):
+            schema, held = self.relations[name], self.placements[name].cuts
+            for cut in held:
+                local = local_name(name, cut)
                 self._local(local, schema)
                 self.feeds[local] = Feed(name, cut, self.local[local], stage, standing=True)
                 self.ready[local] = stage + 1
             self.made_at[name] = stage
-            self.made.append((rounds.local(name)[0], schema, stage, False))
+            self.made.append((local_name(name, held[0]), schema, stage, False))
+
+    def _witnessed(self, stratum: Stratum) -> Witnessed | None:
+        """The stratum with witnesses, if it can have them; what it is made of is placed as it was without."""
+        found = witnessed(stratum, self.relations, self.placements)
+        if found is not None:
+            self.relations |= found.schemas
+            self.placements |= found.placements
+        return found
 
     def _exchanging(self, rule: NormalRule, lead: Lead, cuts: Mapping[str, tuple[int, ...]]) -> NormalRule:
         """A rule of a stratum in rounds, over local names."""
@@ -181,7 +197,7 @@ class Planner:
         if home == cut:
             return name
         assert home is None or local_name(relation, home) != name, "cuts by the same columns have the same hubs"
-        schema = self.stratified.relations[relation]
+        schema = self.relations[relation]
         self._local(name, RelationSchema(relation, schema.columns))
         stage = 0 if home is None else self.made_at[relation] + 1
         self.feeds[name] = Feed(base_name(relation) if home is None else relation, cut, self.local[name], stage)
@@ -206,13 +222,13 @@ class Planner:
         """Where a relation of the user's lives; a base relation in a cut that rules read, if its key admits one."""
         if name in self.placements:
             return self.placements[name].home
-        allowed = home_columns(self.stratified.relations[name])
+        allowed = home_columns(self.relations[name])
         columns = ((cut, {cut.column, cut.second} if isinstance(cut, HubCut) else {cut}) for cut in self.read_cuts.get(name, ()))
         read = [cut for cut, by in columns if by <= set(allowed)]
         return (read or allowed or [ONE])[0]
 
     def _base(self, name: str, home: Cut) -> None:
-        schema, local = self.stratified.relations[name], local_name(name, home)
+        schema, local = self.relations[name], local_name(name, home)
         if name in self.placements:
             if name in self.views:
                 return

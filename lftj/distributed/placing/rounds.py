@@ -33,7 +33,8 @@ class Rounds:
     the rule may derive them; `asking`: where that would be all parts, a rule for the values of its leading variable under which rows that
     may be lost had a derivation, if these can be told where such a row lies. `lattices`: the relations that keep one value per group.
     `attained`: whether what these hold tells what rests on a value (`lftj.program.attained`). `further`: cuts besides in which nobody holds
-    a relation, and in which its rows are told all the same.
+    a relation, and in which its rows are told all the same. `plain`: by the local name of a relation with `witnesses` that of the user's,
+    whose rows are the same without.
     """
 
     cuts: Mapping[str, tuple[int, ...]]
@@ -43,6 +44,7 @@ class Rounds:
     lattices: Mapping[str, Lattice] = field(default_factory=dict)
     attained: bool = True
     further: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    plain: Mapping[str, str] = field(default_factory=dict)
 
     def local(self, relation: str) -> list[str]:
         """The local names of a relation, the home's first."""

@@ -16,7 +16,7 @@ from lftj.join.evaluate import Columns
 from lftj.program.monotone import Lattice
 from lftj.storage.delta import Delta, no_rows, stored_width
 from lftj.storage.relation import RelationVersion
-from scantree.rows import sort_rows
+from scantree.rows import equal_runs, locate, sort_rows
 
 _FEW = 256  # offers that are taken at once
 _SHARE = 16  # of more one in so many is, if that is more
@@ -71,25 +71,37 @@ class BestRows:
 
     def _better(self, rows: Columns, lattice: Lattice) -> Delta:
         """The groups that are new or got a better value, and what they had."""
-        order = (*(place for place in range(len(rows)) if place != lattice.column), lattice.column)
-        types = [self.total.schema.columns[place][1] for place in order]
-        call = AggregateCall(lattice.function, [rows[lattice.column]], types[-1:], types[-1])
+        by = lattice.group(len(rows))
+        order = (*by, lattice.column, *range(len(rows) - lattice.riding, len(rows)))
+        *types, type = (self.total.schema.columns[place][1] for place in order[: len(by) + 1])
+        call = AggregateCall(lattice.function, [rows[lattice.column]], [type], type)
         ones = np.ones(len(rows[0]), np.int64)
-        group, (best,) = aggregate([rows[place] for place in order[:-1]], [call], ones, self._dictionary, group_types=types[:-1])
+        group, (best,) = aggregate([rows[place] for place in by], [call], ones, self._dictionary, group_types=types)
         found, present, _ = self.total.tree(order).edge_rows(np.array(group, np.int64).reshape(len(group), len(best)))
-        keys, _ = by_value(np.concatenate((best, np.where(found, present[-1], best))), types[-1], self._dictionary)
+        keys, _ = by_value(np.concatenate((best, np.where(found, present[len(by)], best))), type, self._dictionary)
         # less is better in both from here on
         offered, had = np.split(keys if lattice.direction < 0 else ~keys, 2)
         better = ~found | (offered < had)
         back = [order.index(place) for place in range(len(rows))]
+        offer = [*group, best]
+        if lattice.riding:
+            offer += _said([rows[place] for place in order], offer)
         if self._best_first and (limit := _limit(offered[better])) is not None:
             later = better & (offered > limit)
             better &= ~later
-            held = [column[later] for column in (*group, best)]
+            held = [column[later] for column in offer]
             self._waiting.append(np.array([held[place] for place in back]))
-        inserts = [column[better] for column in (*group, best)]
+        inserts = [column[better] for column in offer]
         erases = [column[better & found] for column in present]
         return Delta(sort_rows([inserts[place] for place in back]), sort_rows([erases[place] for place in back]))
+
+
+def _said(offers: Columns, best: Columns) -> Columns:
+    """What is said with the best offers, in the columns behind them: of several that are as good the least."""
+    offers, width = sort_rows(offers), len(best)
+    first = equal_runs(offers, width)
+    places, _ = locate(best, [column[first] for column in offers[:width]])
+    return [column[first][places] for column in offers[width:]]
 
 
 def _limit(offered: np.ndarray) -> int | None:

@@ -105,10 +105,10 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
 
     def offer_again(self, rule: NormalRule, gone: Columns) -> None:
         """What one of `rules` offers to the groups of rows that are gone."""
-        schema, value = self.schemas[rule.relation], self._lattices[rule.relation].column
-        group = [column for column in range(schema.arity) if column != value]
+        schema, lattice = self.schemas[rule.relation], self._lattices[rule.relation]
+        group = lattice.group(schema.arity)
         open_ = RelationSchema(schema.name + _OPEN, tuple(schema.columns[column] for column in group))
-        groups = [gone[column] for column in group] or [gone[value][:1] * 0]
+        groups = [gone[column] for column in group] or [gone[lattice.column][:1] * 0]
         head = rule.head_in(rule.relation).args
         sought = PositiveAtom(open_.name, tuple(head[column] for column in group))
         self.offer_driven(replace(rule, atoms=(sought, *rule.atoms)), open_.name, LooseRows(open_, self.context.arena, groups))

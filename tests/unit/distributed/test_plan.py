@@ -136,7 +136,7 @@ def test_least_values_are_never_what_rows_lie_by() -> None:
     text = EDGE + ".decl d(x: number, n: number)\nd(x, min(0)) :- e(x, _), x < 3.\nd(y, min(n + 1)) :- d(x, n), e(x, y)."
     rounds = plan(text).stages[0].rounds
     assert rounds is not None
-    assert rounds.cuts == {"d": (0,)}
+    assert rounds.cuts == {"d!": (0,)}
 
 
 def test_a_view_read_by_another_column_travels() -> None:
@@ -179,3 +179,36 @@ def test_the_plan_knows_in_which_cut_each_local_relation_is_held(hubs: dict[str,
     assert unplaced == {"p~", "n%"}
     for local, (name, cut) in made.held.items():
         assert local == local_name(name.removesuffix(BASE_SUFFIX), cut) + (BASE_SUFFIX if name.endswith(BASE_SUFFIX) else "")
+
+
+def test_best_values_in_rounds_have_witnesses_beside_them() -> None:
+    text = (
+        EDGE
+        + """
+        .decl l(x: number, k: number)
+        l(x, min(x)) :- e(x, _).
+        l(y, min(k)) :- l(x, k), e(x, y).
+    """
+    )
+    (stage,) = plan(text).stages
+    assert stage.rounds is not None
+    assert [list_rule(rule) for rule in stage.rounds.rules] == [
+        "l!~(x, min(x), _!2, _!3) :- e@0(x, _1), _!2 := 0, _!3 := 0.",
+        "l!~(y, min(k), _!5, _!6) :- l!@0(x, k, _!3, _!4), e@0(x, y), _!5 := 1, _!6 := x.",
+    ]
+    assert stage.rounds.plain == {"l!@0": "l@0"}
+    made = plan(text)
+    assert made.homes["l"] == 0
+    assert {feed.relation: feed.standing for feed in made.feeds if feed.relation in ("l", "l!")} == {"l": True, "l!": True}
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "l(x, min(k + m)) :- l(x, k), l(y, m), e(y, x).",  # held by another column, or whole, as well
+        "l(y, min(max(k - 1, 0))) :- l(x, k), e(x, y).",  # what is the best may rest on what is not
+    ],
+)
+def test_not_all_best_values_do(rule: str) -> None:
+    made = plan(EDGE + f".decl l(x: number, k: number)\nl(x, min(x)) :- e(x, _).\n{rule}")
+    assert not [name for name in made.local if "!" in name]

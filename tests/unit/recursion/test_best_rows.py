@@ -56,6 +56,21 @@ def test_what_waits_may_be_bettered_or_not_needed():
     assert found == {**{x: x for x in range(998)}, 998: -5, 999: -6}
 
 
+def test_what_is_said_with_a_value_rides_along():
+    """Of offers as good as each other the least is taken; one that is no better than what a group has changes nothing."""
+    schema = RelationSchema("v", (("x", INT), ("value", INT), ("by", INT), ("also", INT)))
+    rows = BestRows(RelationVersion.empty(schema, Arena()), Lattice(1, "max", riding=2), Dictionary())
+
+    def take(*offers: tuple[int, int, int, int]) -> list[list[int]]:
+        rows.add_columns(list(np.array(offers).T))
+        return np.transpose(rows.take_fresh()).tolist()
+
+    assert take((1, 5, 8, 0), (1, 5, 7, 3), (1, 4, 1, 1), (2, 5, 9, 9), (1, 5, 7, 2)) == [[1, 5, 7, 2], [2, 5, 9, 9]]
+    assert take((1, 5, 0, 0), (2, 4, 0, 0)) == []
+    assert take((2, 6, 3, 3), (1, 5, 6, 6)) == [[2, 6, 3, 3]]
+    assert np.transpose(rows.total.columns()).tolist() == [[1, 5, 7, 2], [2, 6, 3, 3]]
+
+
 def test_few_offers_and_those_that_must_not_wait_come_at_once():
     for best_first, many in ((True, 200), (False, 5000)):
         rows = table("max", best_first=best_first)
