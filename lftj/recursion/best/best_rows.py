@@ -7,6 +7,8 @@ any more: a coarse form of Dijkstra's order, as in Δ-stepping [Meyer and Sander
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from lftj.dictionary import Dictionary
@@ -16,6 +18,7 @@ from lftj.join.evaluate import Columns
 from lftj.program.monotone import Lattice
 from lftj.storage.delta import Delta, no_rows, stored_width
 from lftj.storage.relation import RelationVersion
+from lftj.types import STR, Type
 from scantree.rows import equal_runs, locate, sort_rows
 
 _FEW = 256  # offers that are taken at once
@@ -74,18 +77,14 @@ class BestRows:
         by = lattice.group(len(rows))
         order = (*by, lattice.column, *range(len(rows) - lattice.riding, len(rows)))
         *types, type = (self.total.schema.columns[place][1] for place in order[: len(by) + 1])
-        call = AggregateCall(lattice.function, [rows[lattice.column]], [type], type)
-        ones = np.ones(len(rows[0]), np.int64)
-        group, (best,) = aggregate([rows[place] for place in by], [call], ones, self._dictionary, group_types=types)
+        offer = self._best([rows[place] for place in order], lattice, types, type)
+        group, best = offer[: len(by)], offer[len(by)]
         found, present, _ = self.total.tree(order).edge_rows(np.array(group, np.int64).reshape(len(group), len(best)))
         keys, _ = by_value(np.concatenate((best, np.where(found, present[len(by)], best))), type, self._dictionary)
         # less is better in both from here on
         offered, had = np.split(keys if lattice.direction < 0 else ~keys, 2)
         better = ~found | (offered < had)
         back = [order.index(place) for place in range(len(rows))]
-        offer = [*group, best]
-        if lattice.riding:
-            offer += _said([rows[place] for place in order], offer)
         if self._best_first and (limit := _limit(offered[better])) is not None:
             later = better & (offered > limit)
             better &= ~later
@@ -94,6 +93,20 @@ class BestRows:
         inserts = [column[better] for column in offer]
         erases = [column[better & found] for column in present]
         return Delta(sort_rows([inserts[place] for place in back]), sort_rows([erases[place] for place in back]))
+
+    def _best(self, offers: Columns, lattice: Lattice, types: Sequence[Type], type: Type) -> Columns:
+        """The best offer for each group: its columns, of these types, the value, and what is said with it, of several the least."""
+        width = len(types)
+        if lattice.riding and type != STR:  # codes order as values do
+            sign = 0 if lattice.direction < 0 else -1
+            ordered = sort_rows([*offers[:width], offers[width] ^ sign, *offers[width + 1 :]])
+            first = equal_runs(ordered, width)
+            found = [column[first] for column in ordered]
+            return [*found[:width], found[width] ^ sign, *found[width + 1 :]]
+        call = AggregateCall(lattice.function, [offers[width]], [type], type)
+        ones = np.ones(len(offers[0]), np.int64)
+        group, (best,) = aggregate(list(offers[:width]), [call], ones, self._dictionary, group_types=types)
+        return [*group, best, *(_said(offers, [*group, best]) if lattice.riding else ())]
 
 
 def _said(offers: Columns, best: Columns) -> Columns:
