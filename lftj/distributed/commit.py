@@ -21,6 +21,7 @@ from lftj.distributed.parts.outcome import Outcome, Report
 from lftj.distributed.parts.task import PartDone, PartTask
 from lftj.distributed.placing.cuts import readers
 from lftj.distributed.placing.plan import PartPlan
+from lftj.distributed.placing.programs import derives_otherwise
 from lftj.distributed.placing.rounds import NEWS_SUFFIX, Rounds
 from lftj.distributed.placing.steps import Step
 from lftj.distributed.present import Present
@@ -39,7 +40,7 @@ class Commit:
     def __init__(self, present: Present, program: Mapping[str, Any], plan: PartPlan, bounds: Bounds | None = None, elastic: float = 0.2):
         self.present, self.executor, self.before, self.program, self.plan = present, present.executor, present.manifest, program, plan
         before, self.bounds, self.elastic = self.before, bounds or Bounds(), elastic
-        self.afresh = any((before.program.get(what) or []) != (program.get(what) or []) for what in ("rules", "hubs"))
+        self.afresh = derives_otherwise(before.program, program)
         self.token = uuid4().hex[:16]
         self.version = before.version + 1
         self.steps: list[Step] = []

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import heapq
 import random
+import shutil
 from collections.abc import Iterable
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ import pytest
 
 import lftj
 from lftj.distributed import stage_rounds
+from lftj.distributed.files.manifest import Manifest
 from lftj.distributed.placing.cuts import part_of
 from lftj.distributed.placing.steps import Move
 from lftj.syntax import tree
@@ -379,3 +382,28 @@ def test_a_commit_that_fails_in_a_step_has_not_been(tmp_path: Path, move: Move) 
     assert set(workspace["d"].fetchall()) == set(distances(edges).items())
     report = change(workspace, edges, gone, {(0, 20, 3)})
     assert report["anew"] == 0
+
+
+def test_a_path_from_before_there_were_witnesses_is_derived_anew_once(tmp_path: Path) -> None:
+    executor = InlineExecutor(tmp_path, 3)
+    workspace: Any = lftj.connect(executor=executor)
+    workspace.relation("e", {"x": int, "y": int})
+    workspace.load("e", [(n, n + 1) for n in range(30)])
+    workspace.add_rules(LABELS)
+    workspace.close()
+    now = Manifest.load(tmp_path)
+    assert now is not None
+    program = {name: said for name, said in now.program.items() if name != "layout"}
+    log = {name: entries for name, entries in now.log.items() if "!" not in name}
+    replace(now, program=program, log=log).store(tmp_path)
+    shutil.rmtree(tmp_path / "state")
+    executor.forget()
+    workspace = lftj.connect(executor=executor)
+    assert set(workspace["l"]) == {(n, 0) for n in range(31)}
+    assert workspace.verify() == []
+    for gone, least in (((20, 21), 21), ((9, 10), 10)):
+        with workspace.transaction() as tx:
+            tx.delete("e", [gone])
+        assert {row[:2] for row in tx.changes("l").fetchall() if row[2] > 0} == {(n, least) for n in range(least, 31 if least > 20 else 21)}
+        assert workspace.verify() == []
+    assert workspace.profile()["anew"].tolist() == [1, 0]

@@ -12,6 +12,9 @@ from lftj.program.program import Program
 from lftj.syntax.parser import parse
 from lftj.types import type_of_python
 
+LAYOUT = 2
+"""Another number whenever parts tell other relations under the same rules: what another version of lftj told is derived anew, once."""
+
 
 def described(program: Program, views: frozenset[str], shared: Mapping[str, int], hubs: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Relations, rules as text in their order, the numbers of rows that decide what is too large to be shared, and hubs; see `Hubs`."""
@@ -27,7 +30,7 @@ def described(program: Program, views: frozenset[str], shared: Mapping[str, int]
         for schema in program.catalog.relations.values()
     ]
     rules = [str(each.rule) for each in program.sources.values()]
-    return {"relations": relations, "rules": rules, "sizes": dict(shared), **({"hubs": dict(hubs)} if hubs else {})}
+    return {"relations": relations, "rules": rules, "sizes": dict(shared), "layout": LAYOUT, **({"hubs": dict(hubs)} if hubs else {})}
 
 
 def restored(description: Mapping[str, Any]) -> tuple[Program, frozenset[str]]:
@@ -46,3 +49,9 @@ def restored(description: Mapping[str, Any]) -> tuple[Program, frozenset[str]]:
 def digest(description: Mapping[str, Any]) -> str:
     """A short name for a description; equal descriptions have equal names."""
     return hashlib.sha256(json.dumps(description, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def derives_otherwise(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
+    """Whether views of one description have to be derived anew under another; the first is empty where there was none."""
+    said = ("rules", "hubs", "layout") if before else ("rules", "hubs")
+    return any((before.get(what) or []) != (now.get(what) or []) for what in said)
