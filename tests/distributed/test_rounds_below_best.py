@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import datetime
 import heapq
 import random
 import shutil
 from collections.abc import Iterable
 from dataclasses import replace
+from decimal import Decimal
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -320,6 +322,35 @@ def test_what_is_there_twice_may_go_once(tmp_path: Path) -> None:
     assert workspace.profile(last=1).iloc[0]["overdeleted"] == 13
     assert set(workspace["l"]) == {(n, 0 if n < 8 else 8) for n in range(21)}
     assert workspace.verify() == []
+
+
+@pytest.mark.parametrize("type", ["date", "float", "timestamp", "decimal(4,1)"])
+def test_groups_of_any_type_hold_nothing_up_in_a_circle(tmp_path: Path, type: str) -> None:
+    """Who took its value from whom is told of groups of each type, else any that offers as much would stand for it."""
+    nodes: list[Any] = {
+        "date": [datetime.date(1970, 1, day) for day in (1, 2, 3)],
+        "float": [0.0, 0.5, -1.0],
+        "timestamp": [datetime.datetime(1970, 1, 1, hour) for hour in range(3)],
+        "decimal(4,1)": [Decimal("0.0"), Decimal("0.5"), Decimal("-1.0")],
+    }[type]
+    with in_rounds():
+        workspace: Any = lftj.connect(executor=InlineExecutor(tmp_path, 1))
+        workspace.add_rules(f"""
+            .decl s(x: {type})  .decl e(x: {type}, y: {type}, day: number)  .decl l(x: {type}, v: number)
+            l(x, min(0)) :- s(x).
+            l(y, min(v)) :- l(x, v), e(x, y, _).
+        """)
+        first, second, third = nodes
+        workspace.load("s", [(first,)])
+        workspace.load("e", [(first, second, 1), (first, second, 2), (second, third, 1), (third, second, 1)])
+        with workspace.transaction() as tx:
+            tx.delete("e", [(first, second, 1)])
+        assert workspace.profile(last=1).iloc[0]["overdeleted"] == 0
+        with workspace.transaction() as tx:
+            tx.delete("e", [(first, second, 2)])
+    report = workspace.profile(last=1).iloc[0]
+    assert workspace["l"].fetchall() == [(first, 0)]
+    assert (report["overdeleted"], report["anew"]) == (2, 0)
 
 
 def test_parts_that_nothing_reaches_run_no_task(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from lftj.program.program import Program
 from lftj.syntax.parser import parse
 from lftj.types import type_of_python
 
-LAYOUT = 2
+LAYOUT = 3
 """Another number whenever parts tell other relations under the same rules: what another version of lftj told is derived anew, once."""
 
 

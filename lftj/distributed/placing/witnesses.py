@@ -2,8 +2,9 @@
 
 A group takes a value from rows that have theirs already, so witnesses never lead in a circle: what they rest on was taken earlier. So a
 deletion concerns those groups alone whose own derivation is lost, not all that have one as good among those that are (decision 012). A
-witness is the number of the rule, and which groups of the stratum it read: enough, since of two derivations that agree in these one is
-taken for the other at worst. They are columns behind the value, of a relation beside the user's, which the rules then derive and read.
+witness is the number of the rule, and all groups of the stratum that it read: derivations that agree in these rest on the same rows of the
+stratum, so each may stand for the other. They are columns behind the value, of a relation beside the user's, which the rules then derive
+and read.
 """
 
 from __future__ import annotations
@@ -12,16 +13,15 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from lftj.dictionary import Dictionary
 from lftj.distributed.placing.leads import Placement, rules_of
 from lftj.program.attained import attained
 from lftj.program.monotone import Lattice, lattices
 from lftj.program.normal_form import Assignment, NormalRule, PositiveAtom, Ref, RelationSchema, RuleVariable, Stratum, Value
-from lftj.types import INT, STR, Type
+from lftj.types import INT, STR, Type, decode_scalar
 
 WITNESS_SUFFIX = "!"
 """Behind the name of a relation: its rows with their witnesses."""
-_NOTHING: Mapping[Type, object] = {INT: 0, STR: ""}
-"""The types that witnesses have, and what stands where a rule has less to say than another. To say less is right, too."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class _Renaming:
         most: Counter[Type] = Counter()
         for rule in self.rules_of(name):
             most |= Counter(rule.variables[variable].type for variable in self._read(rule))
-        return tuple(type for type in _NOTHING for _ in range(most[type]))
+        return tuple(type for type in sorted(most, key=str) for _ in range(most[type]))
 
     def _read(self, rule: NormalRule) -> list[int]:
         """The variables that tell which groups of the stratum a rule read, beside those that its own group tells."""
@@ -91,7 +91,7 @@ class _Renaming:
             if atom.relation in self._found:
                 group = (term for column, term in enumerate(atom.args) if column != self._found[atom.relation].column)
                 found |= dict.fromkeys(term.variable for term in group if isinstance(term, Ref) and term.variable not in told)
-        return [variable for variable in found if rule.variables[variable].type in _NOTHING]
+        return list(found)
 
     def rule(self, rule: NormalRule, number: int) -> NormalRule:
         """The same with witnesses, under this number. Variables keep theirs."""
@@ -121,8 +121,13 @@ class _Renaming:
 
     def _said(self, rule: NormalRule, number: int) -> list[Ref | Value]:
         """What a rule's rows say in the columns of the witness."""
-        waiting = {type: [variable for variable in self._read(rule) if rule.variables[variable].type == type] for type in _NOTHING}
-        said: list[Ref | Value] = [Value(number, INT)]
-        for type in self.types[rule.relation]:
-            said.append(Ref(waiting[type].pop(0)) if waiting[type] else Value(_NOTHING[type], type))
-        return said
+        waiting: dict[Type, list[int]] = {type: [] for type in self.types[rule.relation]}
+        for variable in self._read(rule):
+            waiting[rule.variables[variable].type].append(variable)
+        each = (Ref(waiting[type].pop(0)) if waiting[type] else _nothing(type) for type in self.types[rule.relation])
+        return [Value(number, INT), *each]
+
+
+def _nothing(type: Type) -> Value:
+    """What stands where a rule has less to say than another."""
+    return Value("" if type == STR else decode_scalar(type, 0, Dictionary()), type)
