@@ -46,7 +46,7 @@ class TextIndex:
         """`tables` are of texts below `count`; those that none has are entered at the first call of `extend`."""
         self._slots = np.zeros(_SLOTS, np.int64)
         self._tables = sorted(tables, key=lambda table: table.first - table.last)
-        self._missing = list(_gaps(tables, count))
+        self._missing = list(gaps(tables, count))
         self._first = count
         self._count = 0 if self._missing else count
 
@@ -90,7 +90,7 @@ def _find(slots: np.ndarray, offsets: np.ndarray, data: np.ndarray, texts: pa.St
     return codes, int(missing)
 
 
-def _gaps(tables: Iterable[Table], count: int) -> Iterator[tuple[int, int]]:
+def gaps(tables: Iterable[Table], count: int) -> Iterator[tuple[int, int]]:
     """The ranges of codes below `count` that no table has."""
     known = 0
     for table in sorted(tables, key=lambda table: table.first):

@@ -14,9 +14,9 @@ import numpy as np
 
 from lftj.dictionary import Dictionary
 from lftj.distributed.files.strings_file import StringsFile, StringsHead, ends_of, letters_of, table_file
-from lftj.text_index import Table, slots_for
+from lftj.text_index import Table, gaps, slots_for
 from scantree.mapping import reserve, show_file
-from scantree.watched_files import FileDamagedError, Watch, WatchedFile
+from scantree.watched_files import BLOCK_BYTES, FileDamagedError, Watch, WatchedFile
 
 Chain = list[tuple[str, int]]
 """(file, strings) pairs: the first strings come from the first file, and so on."""
@@ -70,6 +70,7 @@ class StoredStrings:
         if not chain:
             return
         mapped = _MappedChain(folder, chain)
+        mapped.check_ends()
         self._dictionary.begin(mapped.ends.view(np.int64), mapped.letters, mapped.count, mapped.tables)
         for file in mapped.files:
             self._watch.add(file)
@@ -101,6 +102,18 @@ class _MappedChain:
             self._show(ends_of(folder, name), self.ends, ends, head.tails[0] if last else None)
             self._show(letters_of(folder, name), self.letters, letters, head.tails[1] if last else None)
             self._find(folder, name, head, count)
+
+    def check_ends(self) -> None:
+        """Compare those ends that are read at once, as strings without a table are entered: a damaged one may lead anywhere.
+
+        Raises FileDamagedError.
+        """
+        for file in self.files:
+            blocks = np.zeros_like(file.unchecked)
+            for first, last in (*gaps(self.tables, self.count), (self.count, self.count)) if file.owner is self.ends else ():
+                begin, end = (self.ends.ctypes.data + 8 * code - file.address for code in (first, last + 1))
+                blocks[max(0, begin // BLOCK_BYTES) : max(0, -(-end // BLOCK_BYTES))] = True
+            file.check(blocks)
 
     def _show(self, file: Path, array: np.ndarray, stretch: tuple[int, int], tail: int | None) -> None:
         first, size = stretch[0], stretch[1] - stretch[0]

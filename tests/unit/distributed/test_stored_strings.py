@@ -113,6 +113,22 @@ def test_damage_is_told(tmp_path: Path, suffix: str) -> None:
     same(Process(tmp_path, chain), texts(0, 3000))
 
 
+@pytest.mark.parametrize("code", [0, 100, 2000])
+def test_damaged_ends_of_strings_that_are_entered_are_told_before_any_is_read(tmp_path: Path, code: int) -> None:
+    """By a damaged one who reads is sent a terabyte on. Of strings that a table has only the last one ends where someone looks."""
+    chain = Process(tmp_path).add(texts(0, 700))
+    if code == 2000:
+        process = Process(tmp_path, chain)
+        process.add(texts(700, 1900))
+        chain = process.add(texts(1900, 2000))
+    (file,) = (each for each in tmp_path.glob(f"{chain[-1][0]}.ends"))
+    content = bytearray(file.read_bytes())
+    content[8 * (code + 1) - 2 - (8 * 700 // 16384 * 16384 if code == 2000 else 0)] ^= 1
+    file.write_bytes(content)
+    with pytest.raises(FileDamagedError, match="not what was written"):
+        Process(tmp_path, chain)
+
+
 def test_what_is_read_does_not_grow_with_the_strings(tmp_path: Path) -> None:
     read = []
     for size in (10_000, 1_000_000):
