@@ -31,8 +31,8 @@ ROOM = 1 << 27
 """Words that a segment may grow to, if its first append needs no more than a quarter."""
 MAGIC = 0x3153_4547_4150_464C
 """The first word of a segment; home and room come next."""
-SUFFIX = ".pages"
-_NAME = re.compile(rf"-([0-9a-f]+)-([0-9a-f]+)-[0-9a-f]+\{SUFFIX}$")
+_SUFFIX = ".pages"
+_NAME = re.compile(rf"-([0-9a-f]+)-([0-9a-f]+)-[0-9a-f]+\{_SUFFIX}$")
 _TRIES = 64
 
 
@@ -89,7 +89,7 @@ def ranges_of(segments: Sequence[Segment]) -> tuple[Words, Words]:
 
 def new_name(owner: str, home: int, room: int) -> str:
     """A name for a segment that is like no other."""
-    return f"{owner}-{home:x}-{room:x}-{uuid4().hex}{SUFFIX}"
+    return f"{owner}-{home:x}-{room:x}-{uuid4().hex}{_SUFFIX}"
 
 
 def owner_of(name: str) -> str:

@@ -108,9 +108,10 @@ class _MappedChain:
 
         Raises FileDamagedError.
         """
-        for file in self.files:
+        read = [*gaps(self.tables, self.count), (self.count, self.count)]
+        for file in (file for file in self.files if file.owner is self.ends):
             blocks = np.zeros_like(file.unchecked)
-            for first, last in (*gaps(self.tables, self.count), (self.count, self.count)) if file.owner is self.ends else ():
+            for first, last in read:
                 begin, end = (self.ends.ctypes.data + 8 * code - file.address for code in (first, last + 1))
                 blocks[max(0, begin // BLOCK_BYTES) : max(0, -(-end // BLOCK_BYTES))] = True
             file.check(blocks)

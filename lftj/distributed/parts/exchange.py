@@ -23,7 +23,7 @@ from lftj.distributed.parts.returning import PartReturning
 from lftj.distributed.parts.rounds import PartFixpoint
 from lftj.distributed.placing.cuts import local_name, slots
 from lftj.distributed.placing.plan import Feed
-from lftj.distributed.placing.rounds import LOST_SUFFIX, NEWS_SUFFIX, SOUGHT_SUFFIX, Rounds
+from lftj.distributed.placing.rounds import LOST_SUFFIX, NEWS_SUFFIX, SOUGHT_SUFFIX, Rounds, collected_lost
 from lftj.distributed.placing.steps import Move, Step
 from lftj.join.context import AllowanceSpentError, Context
 from lftj.join.evaluate import chunks, plan_rule
@@ -104,17 +104,14 @@ class Exchange:
         """The end: what rounds collected is forgotten, and the net change that all steps together made."""
         left = self._without_gone(now)
         now = now.replace(left)
-        deltas: dict[str, Delta] = {}
-        for name in self._held:
-            delta = now[name].difference(self.old[name])
+        moved = {name: now[name].difference(self.old[name]) for name in self._held}
+        for name, user in self.rounds.plain.items():
+            moved[user] = _without_witnesses(moved[name], now[user].schema.arity)
+            left[user] = now[user].apply(moved[user])
+        now = now.replace(left)
+        for name, delta in moved.items():
             check_rows(now[name].schema, now[name], delta, context)
-            if len(delta):
-                deltas[name] = delta
-            if (user := self.rounds.plain.get(name)) is not None and len(delta):
-                deltas[user] = delta = _without_witnesses(delta, self.old[user].schema.arity)
-                left[user] = now[user].apply(delta)
-                check_rows(now[user].schema, left[user], delta, context)
-        return left | self._nothing_collected(), deltas
+        return left | self._nothing_collected(), {name: delta for name, delta in moved.items() if len(delta)}
 
     def _begin(self, versions: Versions, most: int, now: Database, context: Context) -> Found:
         rules, changed = self.rounds.rules, versions.deltas
@@ -175,7 +172,7 @@ class Exchange:
         sought = {name: lost[rounds.lost(name)].columns() for name in self._held}
         for rule, name, cut in zip(rounds.rules, rounds.sought, rounds.asked, strict=True):
             if name not in sought:  # in a cut in which nobody holds them: found here, or told
-                own = lost[rule.relation.removesuffix(NEWS_SUFFIX) + LOST_SUFFIX + NEWS_SUFFIX]
+                own = lost[collected_lost(rule.relation)]
                 sought[name] = Delta.insertion(own.columns()).then(rows(Feed(own.schema.name, cut, own.schema))).inserts
         collected = {name: now[name].schema for name in map(_news, rounds.cuts)}
         handing = Handing(rounds, collected, self.host.dictionary, self.number, self.parts)

@@ -15,7 +15,7 @@ import numpy as np
 
 from lftj.distributed.parts.handing import News
 from lftj.distributed.parts.rounds import PartFixpoint
-from lftj.distributed.placing.rounds import LOST_SUFFIX, NEWS_SUFFIX, Rounds
+from lftj.distributed.placing.rounds import NEWS_SUFFIX, Rounds, collected_lost
 from lftj.join.context import AllowanceSpentError, Context
 from lftj.join.evaluate import Relations, chunks, plan_rule
 from lftj.maintain.full import head_picks
@@ -52,10 +52,10 @@ class PartLosing(PartFixpoint):
         """What was made of rows that are lost below, and is not made of others."""
         super().offer_inserted(inserted)
         for rule in self._made_of_more:
-            lost = rule.relation.removesuffix(NEWS_SUFFIX) + LOST_SUFFIX + NEWS_SUFFIX
+            lost = collected_lost(rule.relation)
             offers = sort_rows(list(self.rows[lost].take_offers()))
             if len(offers[0]):
-                self.rows[lost].add_columns(_without(offers, self._still_made(rule, self.schemas[lost], offers)))
+                self.rows[lost].add_columns(differences(offers, self._still_made(rule, self.schemas[lost], offers))[0])
 
     def _still_made(self, rule: NormalRule, schema: RelationSchema, offers: Columns) -> Columns:
         """Which of these offers a rule makes now."""
@@ -91,7 +91,3 @@ def _reads_more(rule: NormalRule, below: Collection[str]) -> bool:
     said |= {each.expression.variable for each in rule.assignments if each.variable in said and isinstance(each.expression, Ref)}
     terms = (term for atom in rule.atoms if atom.relation in below for term in atom.args)
     return any(isinstance(term, Ref) and term.variable not in said for term in terms)
-
-
-def _without(rows: Columns, others: Columns) -> Columns:
-    return differences(rows, others)[0]

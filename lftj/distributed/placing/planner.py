@@ -20,7 +20,7 @@ from lftj.distributed.placing.programs import restored
 from lftj.distributed.placing.rounds import NEWS_SUFFIX, Rounds
 from lftj.distributed.placing.witnesses import Witnessed, witnessed
 from lftj.program.attained import attained
-from lftj.program.monotone import lattices
+from lftj.program.monotone import Lattice, lattices
 from lftj.program.normal_form import FunctorRule, NormalRule, PositiveAtom, RelationSchema, Stratum
 from lftj.program.program import Program
 from lftj.storage.database import base_name
@@ -119,7 +119,8 @@ class Planner:
 
     def _in_rounds(self, stratum: Stratum) -> None:
         """A stage of its own: rules over what parts hold in each cut, whose heads are told by `NEWS_SUFFIX`."""
-        found, wide = lattices(stratum.rules), self._witnessed(stratum)
+        found, sound = lattices(stratum.rules), attained(stratum.rules)
+        wide = self._witnessed(stratum, found) if sound else None
         if wide is not None:
             stratum, found = wide.stratum, wide.lattices
         cuts = {name: self.placements[name].cuts for name in stratum.relations}
@@ -131,7 +132,7 @@ class Planner:
         asks = tuple(asking(rule, lead, cuts, self.read_cuts) for rule, lead in led)
         users = {} if wide is None else wide.plain
         plain = {local_name(name, cuts[name][0]): local_name(user, cuts[name][0]) for name, user in users.items()}
-        rounds = Rounds(cuts, rules, asked, asks, found, attained(stratum.rules), plain=plain)
+        rounds = Rounds(cuts, rules, asked, asks, found, sound, plain=plain)
         stage = max((self.ready[name] for name in rounds.below if name in self.ready), default=0)
         while stage < len(self.strata) and (self.strata[stage] or stage in self.rounds):
             stage += 1
@@ -149,9 +150,9 @@ class Planner:
             self.made_at[name] = stage
             self.made.append((local_name(name, held[0]), schema, stage, False))
 
-    def _witnessed(self, stratum: Stratum) -> Witnessed | None:
+    def _witnessed(self, stratum: Stratum, lattices: Mapping[str, Lattice]) -> Witnessed | None:
         """The stratum with witnesses, if it can have them; what it is made of is placed as it was without."""
-        found = witnessed(stratum, self.relations, self.placements)
+        found = witnessed(stratum, lattices, self.relations, self.placements)
         if found is not None:
             self.relations |= found.schemas
             self.placements |= found.placements

@@ -77,7 +77,7 @@ class Rounds:
         A rule for each atom of each rule; its other atoms, and what it negates, read relations as they were. Of relations that keep one
         value per group these are offers, and only those that a group took are rows; the part of the row knows.
         """
-        rules = tuple(each for rule in self.rules for each in losing(rule, _collected_lost(rule.relation), self.lost))
+        rules = tuple(each for rule in self.rules for each in losing(rule, collected_lost(rule.relation), self.lost))
         cuts = {relation + LOST_SUFFIX: cuts for relation, cuts in self.cuts.items()}
         return Rounds(cuts, rules, further={} if self.lattices else self.sought_in)
 
@@ -110,6 +110,6 @@ class Rounds:
         return name + LOST_SUFFIX
 
 
-def _collected_lost(collected: str) -> str:
+def collected_lost(collected: str) -> str:
     """Where what the relation of a rule's head lost is collected."""
     return collected.removesuffix(NEWS_SUFFIX) + LOST_SUFFIX + NEWS_SUFFIX

@@ -15,8 +15,7 @@ from dataclasses import dataclass, replace
 
 from lftj.dictionary import Dictionary
 from lftj.distributed.placing.leads import Placement, rules_of
-from lftj.program.attained import attained
-from lftj.program.monotone import Lattice, lattices
+from lftj.program.monotone import Lattice
 from lftj.program.normal_form import Assignment, NormalRule, PositiveAtom, Ref, RelationSchema, RuleVariable, Stratum, Value
 from lftj.types import INT, STR, Type, decode_scalar
 
@@ -35,15 +34,16 @@ class Witnessed:
     plain: Mapping[str, str]
 
 
-def witnessed(stratum: Stratum, schemas: Mapping[str, RelationSchema], placements: Mapping[str, Placement]) -> Witnessed | None:
-    """A stratum in rounds with witnesses; None for one without, or that has no use for them.
+def witnessed(
+    stratum: Stratum, found: Mapping[str, Lattice], schemas: Mapping[str, RelationSchema], placements: Mapping[str, Placement]
+) -> Witnessed | None:
+    """A stratum in rounds, whose best values are attained and whose lattices are these, with witnesses; None for one without.
 
     Each of its relations must keep one value per group, and be held in one cut: who holds a row in another one would have to learn from
     which of several equal offers it was taken.
     """
-    found = lattices(stratum.rules)
     single = all(len(placements[name].cuts) == 1 and placements[name].cuts[0] >= 0 for name in stratum.relations)
-    if found.keys() != set(stratum.relations) or not single or not attained(stratum.rules):
+    if found.keys() != set(stratum.relations) or not single:
         return None
     renaming = _Renaming(stratum, schemas, found)
     rules = [renaming.rule(rule, number) for name in stratum.relations for number, rule in enumerate(renaming.rules_of(name))]

@@ -7,19 +7,16 @@ any more: a coarse form of Dijkstra's order, as in Δ-stepping [Meyer and Sander
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from lftj.dictionary import Dictionary
-from lftj.heads.aggregate import AggregateCall, aggregate
 from lftj.heads.values import by_value
 from lftj.join.evaluate import Columns
 from lftj.program.monotone import Lattice
 from lftj.storage.delta import Delta, no_rows, stored_width
 from lftj.storage.relation import RelationVersion
-from lftj.types import STR, Type
-from scantree.rows import equal_runs, locate, sort_rows
+from lftj.types import Type
+from scantree.rows import equal_runs, sort_rows
 
 _FEW = 256  # offers that are taken at once
 _SHARE = 16  # of more one in so many is, if that is more
@@ -76,8 +73,8 @@ class BestRows:
         """The groups that are new or got a better value, and what they had."""
         by = lattice.group(len(rows))
         order = (*by, lattice.column, *range(len(rows) - lattice.riding, len(rows)))
-        *types, type = (self.total.schema.columns[place][1] for place in order[: len(by) + 1])
-        offer = self._best([rows[place] for place in order], lattice, types, type)
+        type = self.total.schema.columns[lattice.column][1]
+        offer = self._best([rows[place] for place in order], lattice, type)
         group, best = offer[: len(by)], offer[len(by)]
         found, present, _ = self.total.tree(order).edge_rows(np.array(group, np.int64).reshape(len(group), len(best)))
         keys, _ = by_value(np.concatenate((best, np.where(found, present[len(by)], best))), type, self._dictionary)
@@ -94,27 +91,16 @@ class BestRows:
         erases = [column[better & found] for column in present]
         return Delta(sort_rows([inserts[place] for place in back]), sort_rows([erases[place] for place in back]))
 
-    def _best(self, offers: Columns, lattice: Lattice, types: Sequence[Type], type: Type) -> Columns:
-        """The best offer for each group: its columns, of these types, the value, and what is said with it, of several the least."""
-        width = len(types)
-        if lattice.riding and type != STR:  # codes order as values do
-            sign = 0 if lattice.direction < 0 else -1
-            ordered = sort_rows([*offers[:width], offers[width] ^ sign, *offers[width + 1 :]])
-            first = equal_runs(ordered, width)
-            found = [column[first] for column in ordered]
-            return [*found[:width], found[width] ^ sign, *found[width + 1 :]]
-        call = AggregateCall(lattice.function, [offers[width]], [type], type)
-        ones = np.ones(len(offers[0]), np.int64)
-        group, (best,) = aggregate(list(offers[:width]), [call], ones, self._dictionary, group_types=types)
-        return [*group, best, *(_said(offers, [*group, best]) if lattice.riding else ())]
-
-
-def _said(offers: Columns, best: Columns) -> Columns:
-    """What is said with the best offers, in the columns behind them: of several that are as good the least."""
-    offers, width = sort_rows(offers), len(best)
-    first = equal_runs(offers, width)
-    places, _ = locate(best, [column[first] for column in offers[:width]])
-    return [column[first][places] for column in offers[width:]]
+    def _best(self, offers: Columns, lattice: Lattice, type: Type) -> Columns:
+        """The best offer for each group: its columns, the value, which is of this type, and what is said with it, of several the least."""
+        width = len(offers) - lattice.riding - 1
+        keys, back = by_value(offers[width], type, self._dictionary)
+        sign = 0 if lattice.direction < 0 else -1
+        ordered = sort_rows([*offers[:width], keys ^ sign, *offers[width + 1 :]])
+        first = equal_runs(ordered, width)
+        found = [column[first] for column in ordered]
+        best = found[width] ^ sign
+        return [*found[:width], best if back is None else back[best], *found[width + 1 :]]
 
 
 def _limit(offered: np.ndarray) -> int | None:
