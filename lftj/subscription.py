@@ -10,12 +10,15 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 
 from lftj.errors import TransactionError
 from lftj.result import Result
+from lftj.writer import taken
 
 Callback = Callable[[Result], object]
+News = tuple["Subscription", Result]
+"""Someone who subscribed, and a change set for them."""
 
 _log = logging.getLogger("lftj")
 
@@ -25,7 +28,7 @@ class Subscription:
 
     def __init__(self, relation: str, callback: Callback, cancel: Callable[[Subscription], None]):
         self.relation = relation
-        self._callback = callback
+        self.callback = callback
         self._cancel = cancel
 
     def cancel(self) -> None:
@@ -41,20 +44,14 @@ class Subscription:
     def __repr__(self) -> str:
         return f"<Subscription to {self.relation}>"
 
-    def deliver(self, changes: Result) -> None:
-        """Call the callback; log what it raises. KeyboardInterrupt and the like pass."""
-        try:
-            self._callback(changes)
-        except Exception:
-            _log.exception("a subscriber of %s failed on version %d; the commit stands", self.relation, changes.version)
-
 
 class Subscriptions:
     """The subscriptions of one workspace and the change sets that wait for delivery."""
 
     def __init__(self) -> None:
         self._by_relation: dict[str, tuple[Subscription, ...]] = {}
-        self._waiting: deque[tuple[Subscription, Result]] = deque()
+        self.waiting: deque[News] = deque()
+        """What is to be delivered. With the writer lock held, add what is `addressed`; then `deliver` without it."""
         self._lock = threading.Lock()
         self._delivering = threading.Lock()
 
@@ -67,37 +64,50 @@ class Subscriptions:
         with self._lock:
             self._by_relation[relation] = (*self._by_relation.get(relation, ()), subscription)
             if snapshot is not None:
-                self._waiting.append((subscription, snapshot))
+                self.waiting.append((subscription, snapshot))
         return subscription
 
     def _remove(self, subscription: Subscription) -> None:
         with self._lock:
             left = tuple(one for one in self._by_relation.get(subscription.relation, ()) if one is not subscription)
             self._by_relation[subscription.relation] = left
+            if not left:
+                del self._by_relation[subscription.relation]
 
-    def addressed(self, changes: Mapping[str, Callable[[], Result]]) -> list[tuple[Subscription, Result]]:
+    def addressed(self, changes: Mapping[str, Callable[[], Result]]) -> list[News]:
         """The change sets of a commit, made for those who asked. Call before it is published, as making them may fail."""
-        found: list[tuple[Subscription, Result]] = []
+        found: list[News] = []
         for relation, make in changes.items():
             if (subscribers := self._by_relation.get(relation)) and len(result := make()):
                 found += [(subscription, result) for subscription in subscribers]
         return found
 
-    def send(self, news: Iterable[tuple[Subscription, Result]]) -> None:
+    def send(self, news: list[News]) -> None:
         """Queue what is `addressed`. Call with the writer lock held, then `deliver` without it."""
-        self._waiting.extend(news)
+        self.waiting.extend(news)
 
     def announce(self, changes: Mapping[str, Callable[[], Result]]) -> None:
         """Both at once, for a commit that is published already."""
-        self.send(self.addressed(changes))
+        self.waiting.extend(self.addressed(changes))
 
     def deliver(self) -> None:
-        """Deliver what waits, unless some thread is at it already (it will then deliver this too)."""
-        while self._waiting and self._delivering.acquire(blocking=False):
+        """Deliver what waits, unless some thread is at it already (it will then deliver this too). KeyboardInterrupt and the like pass:
+        what waits then is delivered the next time."""
+        while self.waiting and taken(self._delivering, 0):
             try:
-                while self._waiting:
-                    subscription, changes = self._waiting.popleft()
-                    if subscription in self._by_relation.get(subscription.relation, ()):
-                        subscription.deliver(changes)
+                while self.waiting:
+                    self._deliver_first()
             finally:
                 self._delivering.release()
+
+    def _deliver_first(self) -> None:
+        """Call the callback; log what it raises. What is interrupted before the call goes on waiting."""
+        subscription, changes = self.waiting[0]
+        listening = subscription in self._by_relation.get(subscription.relation, ())
+        try:
+            if listening:
+                subscription.callback(changes)
+        except Exception:
+            _log.exception("a subscriber of %s failed on version %d; the commit stands", subscription.relation, changes.version)
+        finally:
+            self.waiting.popleft()

@@ -170,7 +170,11 @@ class Workspace:
             schema = state.schema(relation)
             rows = engine.all_as_change(state, schema) if snapshot else None
             subscription = engine.subscriptions.add(name_of(relation), callback, rows)
-        engine.subscriptions.deliver()
+        try:
+            engine.subscriptions.deliver()
+        except BaseException:  # Ctrl-C: nobody has the subscription to cancel it
+            subscription.cancel()
+            raise
         return subscription
 
     # ── looking inside ────────────────────────────────────────────────────────────────────────────────────────────────

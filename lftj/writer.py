@@ -22,33 +22,53 @@ def no_attribute(workspace: object, transaction: type[object], name: str) -> Att
     return AttributeError(problem, name=name, obj=workspace)
 
 
+def taken(lock: threading.Lock, seconds: float) -> bool:
+    """Take a lock, waiting so long for it: whether it is taken now. Where an interrupt (Ctrl-C) is raised here, it is not.
+
+    Python handles signals where a function of its own begins, and where one of C's has returned, whose result is lost then. So what takes
+    the lock also writes down that it did, in one call of C's.
+    """
+    answers: list[bool] = []
+    try:
+        answers.extend(map(lock.acquire, (seconds > 0,), (min(seconds, threading.TIMEOUT_MAX) if seconds > 0 else -1,)))
+    except BaseException:
+        if answers == [True]:
+            lock.release()
+        raise
+    return answers[0]
+
+
 class WriterLock:
-    """Held by at most one transaction. Knows its thread, so that a second transaction in the same thread is an error, not a deadlock."""
+    """Held by at most one transaction. Knows its thread, so that a second transaction in the same thread is an error, not a deadlock.
+
+    Whoever gives it back clears `owner` and releases `lock`, on the spot where an interrupt must not come before it.
+    """
 
     def __init__(self, timeout: float):
         self.timeout = timeout
-        self._lock = threading.Lock()
-        self._owner: int | None = None
+        self.lock = threading.Lock()
+        self.owner: int | None = None
 
     @property
     def mine(self) -> bool:
         """True when this thread holds the lock."""
-        return self._owner == threading.get_ident()
+        return self.owner == threading.get_ident()
 
     def acquire(self) -> None:
         """Take the lock, waiting up to `timeout` seconds for another thread's transaction. Raises TransactionError (E322, E323)."""
-        if self.mine:
+        thread = threading.get_ident()
+        if self.owner == thread:
             hint = "use the open transaction, or end it first with commit() or rollback()"
             raise TransactionError("this thread already has an open transaction on the workspace", code="E322", hint=hint)
-        if not self._lock.acquire(timeout=self.timeout):
+        if not taken(self.lock, self.timeout):
             hint = "end the other transaction, or wait longer: lftj.connect(writer_timeout=seconds)"
             raise TransactionError(f"another thread's transaction is still open after {self.timeout:g} s", code="E323", hint=hint)
-        self._owner = threading.get_ident()
+        self.owner = thread
 
     def release(self) -> None:
         """Give the lock back; any thread may do it."""
-        self._owner = None
-        self._lock.release()
+        self.owner = None
+        self.lock.release()
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -57,15 +77,17 @@ class WriterLock:
         try:
             yield
         finally:
-            self.release()
+            self.owner = None
+            self.lock.release()
 
 
 class Writing(Generic[Draft]):
     """A transaction from its start to its end: it holds the writer lock and a draft, which `commit` carries out and `rollback` forgets."""
 
+    _ended: str | None = "never started"
+
     def __init__(self, writer: WriterLock):
         """Raises TransactionError (E322) inside another transaction of this thread, (E323) when waiting took too long."""
-        self._ended: str | None = "never started"
         self._draft: Draft | None = None
         self._writer = writer
         writer.acquire()
@@ -89,12 +111,12 @@ class Writing(Generic[Draft]):
         if self._ended == "committed":
             self._open()
         if self._ended is None:
-            self._ended = "rolled back"
             self._release()
 
     def _release(self) -> None:
-        self._draft = None
-        self._writer.release()
+        """The end: an interrupt comes before all of it or after."""
+        self._ended, self._draft, self._writer.owner = self._ended or "rolled back", None, None
+        self._writer.lock.release()
 
     def _open(self) -> Draft:
         if self._ended is not None or self._draft is None:
@@ -111,16 +133,18 @@ class Writing(Generic[Draft]):
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if kind is not None and self._ended is None:
-            self.rollback()
-        elif self._ended is None:
-            self.commit()
+        try:
+            if self._ended is None:
+                self.rollback() if kind is not None else self.commit()
+        except BaseException:  # Ctrl-C before either began
+            self.rollback() if self._ended is None else None
+            raise
 
     def __del__(self) -> None:
         if self._ended is None:
+            self.rollback()  # first: the warning may be an error
             message = "a transaction was dropped without commit() or rollback(), and nothing of it has happened"
             warnings.warn(message, RuntimeWarning, stacklevel=2)
-            self.rollback()
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}, {self._ended or 'open'}>"
