@@ -7,12 +7,12 @@ and it is never much (`WAITING`, or a share of the rows), so that no reader pays
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from lftj.storage.delta import Columns, Delta
+from lftj.storage.making import Making
 from scantree import Tree
 from scantree.rows import net_rows
 
@@ -26,7 +26,7 @@ _CHANGES = 256  # changes that may wait
 class WaitingOrder:
     """One version's key order that no one has read yet: an earlier one and the net change since. Any number of threads may read it."""
 
-    __slots__ = ("_before", "_change", "_first", "_lock", "_tree", "changes", "count", "order", "rows")
+    __slots__ = ("_before", "_change", "_first", "_making", "_tree", "changes", "count", "order", "rows")
 
     def __init__(self, before: Tree | WaitingOrder, change: Delta, order: tuple[int, ...]):
         """`before`: the key order before `change`. O(1)."""
@@ -37,7 +37,7 @@ class WaitingOrder:
         self.count = before.count + change.inserted - change.erased
         known = before if isinstance(before, WaitingOrder) else None
         self._first: int = before._first if isinstance(before, WaitingOrder) else len(before)
-        self._lock = known._lock if known is not None else threading.Lock()
+        self._making = known._making if known is not None else Making()
         self.rows = len(change) + (known.rows if known is not None else 0)
         """Changed rows that wait, and below, in how many changes."""
         self.changes = 1 + (known.changes if known is not None else 0)
@@ -55,7 +55,7 @@ class WaitingOrder:
     def tree(self) -> Tree:
         """The tree of this version. O(waiting · log n) at first, then O(1)."""
         if self._tree is None:
-            with self._lock:
+            with self._making.lock:
                 if self._tree is None:
                     start, changes = self.since_read()
                     self._tree = start.apply(*_together(changes, self.order))
@@ -67,33 +67,34 @@ class WaitingOrder:
         """The last version before this one that has a tree, and the changes since, the latest first."""
         changes: list[Delta] = []
         at: Tree | WaitingOrder = self
-        while isinstance(at, WaitingOrder):
-            if at._tree is not None:
-                return at._tree, changes
-            assert at._before is not None
-            assert at._change is not None
-            changes.append(at._change)
-            at = at._before
+        with self._making.lock:  # once a tree is made, what it was made from is let go
+            while isinstance(at, WaitingOrder):
+                if at._tree is not None:
+                    return at._tree, changes
+                assert at._before is not None
+                assert at._change is not None
+                changes.append(at._change)
+                at = at._before
         return at, changes
 
 
 class OrderElsewhere:
     """A key order of the same rows that someone else keeps and has not brought forward yet. Any number of threads may read it."""
 
-    __slots__ = ("_find", "_lock", "_tree", "count", "rows")
+    __slots__ = ("_find", "_making", "_tree", "count", "rows")
 
     def __init__(self, find: Callable[[], Tree], count: int):
         """`find` gives the tree, of `count` rows, the first time that someone asks. O(1)."""
         self._find: Callable[[], Tree] | None = find
         self._tree: Tree | None = None
-        self._lock = threading.Lock()
+        self._making = Making()
         self.count = count
         self.rows = 0
         """Changed rows that wait here: they do so where the order is kept."""
 
     def tree(self) -> Tree:
         """The tree, and whoever keeps it is let go."""
-        with self._lock:
+        with self._making.lock:
             if self._tree is None:
                 assert self._find is not None
                 self._tree, self._find = self._find(), None

@@ -6,7 +6,6 @@ are built when first asked for, kept, and brought forward when next asked for (`
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
@@ -16,6 +15,7 @@ import numpy as np
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns, Delta, no_rows, stored_width
 from lftj.storage.key_order import OrderElsewhere, Waiting, WaitingOrder
+from lftj.storage.making import Making
 from scantree.reorder import reordered
 from scantree.rows import difference, differences, sort_rows, union
 from scantree.tree import Arena, Tree
@@ -31,7 +31,7 @@ _PAIRS = 256  # of rows, from which the values of the first column are estimated
 class RelationVersion:
     """An immutable set of rows. Any number of threads may read it; trees built on demand are added under a lock."""
 
-    __slots__ = ("_arena", "_bounds", "_lock", "_trees", "_waiting", "schema")
+    __slots__ = ("_arena", "_bounds", "_making", "_trees", "_waiting", "schema")
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class RelationVersion:
         self._trees = trees
         self._waiting = waiting or {}
         self._bounds = bounds
-        self._lock = threading.RLock()  # another order is made from the identity, which may have to be made first
+        self._making = Making()  # again by who holds it: another order is made from the identity, which may have to be made first
 
     @staticmethod
     def build(schema: RelationSchema, arena: Arena, columns: Sequence[np.ndarray]) -> RelationVersion:
@@ -98,7 +98,7 @@ class RelationVersion:
         """The rows in this key order, a permutation of the columns. O(1) once it exists; the first call builds it in O(n log n)."""
         order = order or _identity(self.schema)
         if (tree := self._trees.get(order)) is None:
-            with self._lock:
+            with self._making.lock:
                 if (tree := self._trees.get(order)) is None:
                     waiting = self._waiting.get(order)
                     tree = self._made(order) if waiting is None else waiting.tree()

@@ -20,11 +20,13 @@ from lftj.syntax.diagnosis import diagnose
 from lftj.syntax.facts import segments
 from lftj.syntax.recovery import resume_after
 from lftj.syntax.source import Source
+from scantree.forking import held_while_forking
 
 MOST_ERRORS = 20
 """After this many errors the rest of the text is not read."""
 
 _one_at_a_time = threading.Lock()
+held_while_forking(_one_at_a_time)
 
 
 @cache

@@ -10,12 +10,15 @@ from threading import Lock
 
 import numpy as np
 
+from scantree.forking import held_while_forking
+
 _MOST = 64 << 20  # bytes that are kept
 _LEAST = 64 << 10  # bytes of a table that is worth keeping
 
 _spare: dict[int, list[np.ndarray]] = {}  # bytes → tables of that size
 _kept = 0
 _lock = Lock()
+held_while_forking(_lock)
 
 
 def zeroed(slots: int, word: type[np.int64 | np.uint32]) -> np.ndarray:

@@ -1,0 +1,98 @@
+"""A forked child reads what its parent had, whatever other threads of the parent were doing."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+
+import pytest
+
+from lftj.storage.key_order import WaitingOrder
+from lftj.syntax import parser
+
+PATIENCE = 60.0
+
+
+def told_by_child(action: Callable[[], object]) -> str:
+    """What a forked child says of this, or that it did not end."""
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            os.write(write, repr(action()).encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    try:
+        ended = select.select([read], [], [], PATIENCE)[0]
+        if not ended:
+            os.kill(child, signal.SIGKILL)
+        return os.read(read, 1000).decode() if ended else "hangs"
+    finally:
+        os.waitpid(child, 0)
+        os.close(read)
+
+
+@contextmanager
+def held_by_another_thread(lock, until: threading.Event) -> Iterator[None]:
+    """The lock is another thread's until the event, or until this ends."""
+    taken = threading.Event()
+
+    def hold():
+        with lock:
+            taken.set()
+            until.wait(PATIENCE)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    taken.wait()
+    try:
+        yield
+    finally:
+        until.set()
+        holder.join()
+
+
+@pytest.fixture
+def closure(ws):
+    ws.add_rules(".decl e(x: number, y: number)\n.decl r(x: number, y: number)\nr(x, y) :- e(x, y).\nr(x, z) :- r(x, y), e(y, z).")
+    ws.load("e", [(1, 2), (2, 3), (3, 4)])
+    return ws
+
+
+def test_locks_under_which_orders_are_made_are_free_in_a_child(closure):
+    with ExitStack() as held:
+        for version in closure._engine.state.database.values():
+            held.enter_context(held_by_another_thread(version._making.lock, threading.Event()))
+            for waiting in version._waiting.values():
+                if isinstance(waiting, WaitingOrder):
+                    held.enter_context(held_by_another_thread(waiting._making.lock, threading.Event()))
+        assert told_by_child(lambda: (len(closure.query("e(x, y), e(y, z), r(z, x)")), closure.verify())) == "(0, [])"
+
+
+def test_who_forks_waits_for_what_others_change(closure):
+    until = threading.Event()
+    with held_by_another_thread(parser._one_at_a_time, until):
+        threading.Timer(0.2, until.set).start()
+        assert told_by_child(lambda: len(closure.query("r(x, y), e(x, y)"))) == "3"
+
+
+def test_a_reader_finds_nothing_half_let_go_where_an_order_is_made(closure):
+    for n in range(3):
+        closure.load("e", [(10 + n, 11)])
+    closure.query("e(x, 3)")
+    closure.load("e", [(20, 11)])
+    orders = [late for version in closure._engine.state.database.values() for late in version._waiting.values()]
+    waiting = next(late for late in orders if isinstance(late, WaitingOrder))
+    until, found = threading.Event(), []
+    reader = threading.Thread(target=lambda: found.append(waiting.since_read()))
+    with held_by_another_thread(waiting._making.lock, until):
+        reader.start()
+        reader.join(0.1)
+        assert not found
+    reader.join()
+    assert len(found) == 1
