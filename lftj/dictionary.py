@@ -1,47 +1,58 @@
-"""The dictionary of strings: every distinct string gets the next free code 0, 1, 2, … and keeps it for ever.
+"""The dictionary of strings: every distinct string gets the next free code 0, 1, 2, …, which no other string will ever have.
 
 Strings are kept twice: in a Python `dict` (to find a string's code) and as UTF-8 bytes end to end in NumPy arrays (to find a code's
 string, in bulk and in compiled code), with an index of these (to find the codes of a batch). Memory: about 190 bytes plus twice its
-length for a string of ASCII letters, most of it the `dict` and its `str` objects. Nothing is ever forgotten: the strings of rows that were
-deleted or rolled back stay. A dictionary may begin with strings that lie in mapped files (`begin`): of these it keeps nothing.
+length for a string of ASCII letters, most of it the `dict` and its `str` objects. A dictionary may begin with strings that lie in mapped
+files (`begin`): of these it keeps nothing.
 
-One writer at a time (a lock sees to it); readers take no lock. What a reader holds stays valid while others add strings: the arrays are
-replaced when they grow and are never changed in the part that was handed out.
+Strings that no row has any more are forgotten (`forget`), all but eight bytes of each: when what is kept has doubled, whoever knows where
+codes are tells which of them are in use. A string that comes back gets a new code.
+
+One writer at a time (a lock sees to it); readers take no lock. What a reader holds stays valid while others add strings or forget them
+(`texts`): the arrays are replaced then and are never changed in the part that was handed out.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from itertools import repeat
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute
 
+from lftj.arrow_strings import as_large_strings, bytes_of, one_piece, to_str
 from lftj.errors import NullValueError, ValueTypeError
 from lftj.text_index import Table, TextIndex
-
-pc: Any = pyarrow.compute  # its functions are made at import time, where no type checker sees them
-
+from lftj.texts import Texts, of_codes, pc
 
 _ENTRY = 190
 """Bytes of a string of no letters in the `dict`, in the index and as an offset."""
+_FORGOTTEN = 8
+"""Bytes that are left of a string that was forgotten: an offset."""
+_ROOM = 16 << 20
+"""Bytes that may come before any are looked through."""
+_FEW = 0.5
+"""Of the bytes of all strings: where those in use are more, the others are not worth the work."""
 
 
-class Dictionary:
-    """Append-only interning of strings to dense int64 codes in order of arrival."""
+class Dictionary(Texts):
+    """Interning of strings to int64 codes in order of arrival."""
 
     def __init__(self) -> None:
         self._codes: dict[str, int] = {}
         self._first = 0  # the first code whose string is in the `dict`
+        self._entered = 0  # the first code that was not entered into the `dict`
         self._offsets = np.zeros(1024, dtype=np.int64)
         self._data = np.empty(8192, dtype=np.uint8)
-        self._flat = (self._offsets[:1], self._data[:0])
+        super().__init__((self._offsets[:1], self._data[:0]), object())
         self._index = TextIndex()
         self._lock = threading.Lock()
+        self._constants: set[int] = set()
+        self._users = 0
+        self._lasting = 0  # bytes that were left when strings were forgotten last
 
     def __len__(self) -> int:
         return len(self._flat[0]) - 1
@@ -50,7 +61,13 @@ class Dictionary:
     def bytes_in_use(self) -> int:
         """About what the strings take, in all the ways they are kept; those in mapped files take nothing. O(1)."""
         offsets, data = self._flat
-        return _ENTRY * (len(self) - self._first) + 2 * (len(data) - int(offsets[self._first]))
+        entries = len(self._codes)
+        return _ENTRY * entries + _FORGOTTEN * (len(self) - self._first - entries) + 2 * (len(data) - int(offsets[self._first]))
+
+    @property
+    def strings(self) -> int:
+        """How many there are, without those that were forgotten."""
+        return self._first + len(self._codes)
 
     def __contains__(self, text: object) -> bool:
         return isinstance(text, str) and self.lookup(text) is not None
@@ -63,7 +80,7 @@ class Dictionary:
         """
         assert not len(self)
         with self._lock:
-            self._first, self._offsets, self._data = count, offsets, data
+            self._first, self._entered, self._offsets, self._data = count, count, offsets, data
             self._flat = (offsets[: count + 1], data[: int(offsets[count])])
             self._index = TextIndex(tables, count)
             self._index.extend(*self._flat)
@@ -76,7 +93,7 @@ class Dictionary:
         pass through Python: O(n) in Arrow plus O(distinct) look-ups at about 0.2 µs.
         Raises NullValueError for NULL, ValueTypeError for what is not a string of Unicode characters.
         """
-        batch = _one_piece(strings)
+        batch = one_piece(strings)
         if batch.null_count:
             row = int(np.flatnonzero(np.asarray(batch.is_null()))[0])
             raise NullValueError(f"row {row}: NULL is not a string", hint='leave the row out, or load with nulls="drop"')
@@ -87,7 +104,7 @@ class Dictionary:
             codes, missing = self._index.find(*self._flat, batch)
         if missing:
             new = np.flatnonzero(codes < 0)
-            texts = _texts(batch.take(pa.array(new)))
+            texts = to_str(batch.take(pa.array(new)))
             self._encode_distinct(pa.array(list(dict.fromkeys(texts)), type=pa.large_string()))
             codes[new] = np.fromiter(map(self._codes.__getitem__, texts), dtype=np.int64, count=len(texts))
         return codes
@@ -97,16 +114,25 @@ class Dictionary:
         code = self._codes.get(text)
         return int(self.encode([text])[0]) if code is None else code
 
+    def constant(self, text: str) -> int:
+        """The code of a string that a rule or a question names, as `encode_one`; it is never forgotten, as plans are kept that have it."""
+        code = self._codes.get(text)
+        if code is None or code not in self._constants:
+            with self.in_use():
+                code = self.encode_one(text)
+                self._constants.add(code)
+        return code
+
     def lookup(self, text: str) -> int | None:
         """The code of a string, or None when it never entered the dictionary. O(1)."""
         code = self._codes.get(text)
         if code is None and self._first:
             with self._lock, suppress(ValueTypeError):
-                code = int(self._index.find(*self._flat, _one_piece([text]))[0][0])
+                code = int(self._index.find(*self._flat, one_piece([text]))[0][0])
         return None if code is None or code < 0 else code
 
     def _encode_distinct(self, distinct: pa.Array) -> np.ndarray:
-        texts = _texts(distinct)
+        texts = to_str(distinct)
         with self._lock:
             known = self._codes
             self._finish()
@@ -122,48 +148,67 @@ class Dictionary:
                     distinct, texts = distinct.take(pa.array(new)), [texts[i] for i in new.tolist()]
                 self._append(distinct)
                 known.update(zip(texts, range(first, first + len(new)), strict=True))
+                self._entered = len(self)
         return codes
 
     def _finish(self) -> None:
         """Ends what an interrupt (Ctrl-C) left half done: strings whose bytes are published but that cannot be looked up yet."""
-        for code in range(self._first + len(self._codes), len(self)):
+        for code in range(self._entered, len(self)):
             self._codes[self.decode_one(code)] = code
+        self._entered = len(self)
 
-    # ── codes to strings ──────────────────────────────────────────────────────────────────────────────────────────────
-    def flat(self) -> tuple[np.ndarray, np.ndarray]:
-        """`(offsets int64[n+1], data uint8[])`: code c is the UTF-8 text `data[offsets[c]:offsets[c+1]]`. O(1), no copy.
+    # ── forgetting ────────────────────────────────────────────────────────────────────────────────────────────────────
+    def texts(self) -> Texts:
+        """The strings as they are known now, for whoever keeps codes outside of trees. O(1)."""
+        return Texts(self._flat, self.meaning)
 
-        The arrays cover the codes known now and stay valid; call again to see strings that came later. Read only.
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """For the length of a block nothing is forgotten: for those who encode strings without being the one who writes."""
+        with self._lock:
+            self._users += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._users -= 1
+
+    @property
+    def overgrown(self) -> bool:
+        """Whether strings take so much more than those that were left last time that it is time to `forget` some. O(1)."""
+        return self.bytes_in_use > 2 * self._lasting + _ROOM
+
+    def forget(self, held: Callable[[int], np.ndarray]) -> None:
+        """Forget the strings that are in use nowhere, unless they are the smaller part or someone else is just using some.
+
+        `held(n)`: one truth value for each of the codes below n, whether it may stand in some row. Whoever keeps codes elsewhere keeps
+        `texts` with them, but for constants. O(strings) beside what `held` takes, so that it is O(1) for each that came when it is done
+        whenever they are `overgrown`.
         """
-        return self._flat
+        with self._lock:
+            self._finish()
+            if self._users or self._first:
+                return
+            used = held(len(self))
+            used[list(self._constants)] = True
+            self._index.extend(*self._flat)
+            known = self._index.codes()
+            kept = known[used[known]]
+            left = _ENTRY * len(kept) + 2 * int(self.lengths(kept).sum())
+            if left < _FEW * self.bytes_in_use:
+                self.__dict__.update(self._only(kept))  # in one step, so that an interrupt finds all of it as it was, or all of it new
+            self._lasting = self.bytes_in_use
 
-    def decode(self, codes: np.ndarray | Sequence[int]) -> pa.StringArray:
-        """The strings of codes. O(n + bytes), in Arrow. The strings together must stay below 2 GiB, which is what a StringArray holds."""
-        offsets, data = self._flat
-        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
-        every = pa.LargeStringArray.from_buffers(len(offsets) - 1, buffers[1], buffers[2])
-        return every.take(pa.array(codes, type=pa.int64())).cast(pa.string())
-
-    def decode_one(self, code: int) -> str:
-        """The string of one code. O(length). Raises IndexError for a code never given out."""
-        offsets, data = self._flat
-        if not 0 <= code < len(offsets) - 1:
-            raise IndexError(f"no string has code {code}")
-        return data[offsets[code] : offsets[code + 1]].tobytes().decode()
-
-    def lengths(self, codes: np.ndarray) -> np.ndarray:
-        """Bytes (int64) of each code's UTF-8 text."""
-        offsets, _ = self._flat
-        return offsets[codes + 1] - offsets[codes]
-
-    def ranks(self, codes: np.ndarray) -> np.ndarray:
-        """For *distinct* codes, the place (int64, from 0) of each among them in order of code points. O(n log n) string comparisons."""
-        offsets, data = self._flat
-        every = pa.LargeStringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))
-        order = pc.sort_indices(every.take(pa.array(codes, type=pa.int64())))  # by bytes: in UTF-8 that is by code point
-        ranks = np.empty(len(codes), dtype=np.int64)
-        ranks[order.to_numpy()] = np.arange(len(codes))
-        return ranks
+    def _only(self, kept: np.ndarray) -> dict[str, Any]:
+        """What changes when all strings but those of these codes are forgotten."""
+        chosen = np.zeros(len(self), np.bool_)
+        chosen[kept] = True
+        flat = of_codes(self._flat, chosen)
+        index = TextIndex(kept=kept, count=len(self))
+        index.extend(*flat)
+        among = chosen.tobytes()
+        codes = {text: code for text, code in self._codes.items() if among[code]}
+        return {"_codes": codes, "_offsets": flat[0], "_data": flat[1], "_flat": flat, "_index": index, "meaning": object()}
 
     def _append(self, strings: pa.Array) -> None:
         """Adds the bytes of new strings behind the known ones, then shows both arrays to readers in one assignment."""
@@ -172,42 +217,9 @@ class Dictionary:
         self._offsets = _with_room(self._offsets, count + 1, count + 1 + len(strings))
         self._data = _with_room(self._data, used, int(ends[-1]))
         self._offsets[count + 1 : count + 1 + len(strings)] = ends
-        self._data[used : ends[-1]] = _bytes_of(strings)
+        self._data[used : ends[-1]] = bytes_of(strings)
         self._flat = (self._offsets[: count + 1 + len(strings)], self._data[: ends[-1]])
         self._index.extend(*self._flat)
-
-
-def _one_piece(strings: Any) -> Any:
-    """The strings as an Arrow array with one buffer of text. Raises ValueTypeError for what are no strings of Unicode characters."""
-    if isinstance(strings, pa.ChunkedArray) and strings.num_chunks == 1:
-        strings = strings.chunk(0)
-    if isinstance(strings, (pa.StringArray, pa.LargeStringArray)):
-        return strings
-    if isinstance(strings, (pa.Array, pa.ChunkedArray)):
-        return as_large_strings(strings)
-    try:
-        return pa.array(strings, type=pa.large_string())
-    except (UnicodeEncodeError, pa.ArrowTypeError, pa.ArrowInvalid) as reason:
-        raise ValueTypeError(f"not a string of Unicode characters: {reason}", hint="remove lone surrogates") from None
-
-
-def _texts(strings: Any) -> list[str]:
-    """The strings of an Arrow array, whose bytes nobody has looked at yet. Raises ValueTypeError for bytes that are not UTF-8."""
-    try:
-        texts: list[str] = strings.to_pylist()
-    except UnicodeDecodeError as reason:
-        raise ValueTypeError(f"not a string of Unicode characters: {reason}", hint="write the text anew in UTF-8") from None
-    return texts
-
-
-def as_large_strings(strings: Any) -> pa.LargeStringArray:
-    """An Arrow column of any string type, dictionary-encoded or chunked, in the one layout that all of Arrow's functions know."""
-    if isinstance(strings, pa.ChunkedArray):
-        chunks = [as_large_strings(chunk) for chunk in strings.chunks]
-        return pa.chunked_array(chunks, type=pa.large_string()).combine_chunks()
-    if isinstance(strings, pa.DictionaryArray):
-        strings = pa.DictionaryArray.from_arrays(strings.indices, strings.dictionary.cast(pa.large_string()))
-    return strings.cast(pa.large_string())
 
 
 def _with_room(array: np.ndarray, used: int, needed: int) -> np.ndarray:
@@ -217,12 +229,3 @@ def _with_room(array: np.ndarray, used: int, needed: int) -> np.ndarray:
     grown = np.empty(max(needed, 2 * len(array)), dtype=array.dtype)
     grown[:used] = array[:used]
     return grown
-
-
-def _bytes_of(strings: pa.LargeStringArray) -> np.ndarray:
-    """The UTF-8 bytes of an array without NULL, end to end (uint8)."""
-    _, offsets, data = strings.buffers()
-    if data is None:
-        return np.empty(0, dtype=np.uint8)
-    bounds = np.frombuffer(offsets, dtype=np.int64)[strings.offset : strings.offset + len(strings) + 1]
-    return np.frombuffer(data, dtype=np.uint8)[bounds[0] : bounds[-1]]

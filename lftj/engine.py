@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -28,6 +29,7 @@ from lftj.state import State
 from lftj.storage.database import Database
 from lftj.storage.delta import Columns, Delta
 from lftj.subscription import Subscriptions
+from lftj.texts import Texts
 from lftj.writer import WriterLock
 from partition.executor import ThreadExecutor
 from scantree import Arena
@@ -95,6 +97,15 @@ class Engine:
     def _traced(self) -> int:
         return self.state.heads.traced
 
+    def forget_strings(self) -> None:
+        """Let go of strings that no version holds any more, once there may be many. With the writer lock held and nothing staged.
+
+        O(all rows), when strings have doubled. Where memory is short for it, they stay.
+        """
+        if self.dictionary.overgrown:
+            with suppress(MemoryError):
+                self.dictionary.forget(self.arena.occurring)
+
     def commit(self, proposal: Proposal) -> Outcome:
         """Carry a proposal out, publish it and queue its change sets. With the writer lock held."""
         try:
@@ -114,13 +125,16 @@ class Engine:
     def result(self, state: State, schema: RelationSchema) -> Result:
         """All rows of a relation."""
         version = state.database[schema.name]
-        return Result(schema.columns, version.columns, version.count, self.dictionary, version=state.version, name=schema.name)
+        return Result(schema.columns, version.columns, version.count, self.dictionary.texts(), version=state.version, name=schema.name)
 
-    def change_set(self, version: int, schema: RelationSchema, delta: Delta) -> Result:
-        """A net change as rows with `__diff__` and `__version__`: the rows lost first, then the rows won."""
+    def change_set(self, version: int, schema: RelationSchema, delta: Delta, texts: Texts | None = None) -> Result:
+        """A net change as rows with `__diff__` and `__version__`: the rows lost first, then the rows won.
+
+        `texts`: as they were at the commit, where it was not just now.
+        """
         read = partial(_signed_rows, schema.arity, delta, version)
         columns = (*schema.columns, *CHANGE_COLUMNS)
-        return Result(columns, read, len(delta), self.dictionary, version=version, name=f"changes of {schema.name}")
+        return Result(columns, read, len(delta), texts or self.dictionary.texts(), version=version, name=f"changes of {schema.name}")
 
     def all_as_change(self, state: State, schema: RelationSchema) -> Result:
         """All rows of a relation as a change from nothing."""

@@ -40,13 +40,14 @@ def answer(engine: Engine, state: State, question: object) -> Result:
     program, schema, own = asked(state.program, body)
     stratified = program.stratified
     fresh = {schema.name: schema} | {name: stratified.relations[name] for stratum in own for name in stratum.relations}
-    context = engine.context(state.aggregates)
-    context.keep = False
-    database = state.database.replace({name: RelationVersion.empty(schema, engine.arena) for name, schema in fresh.items()})
-    alone = StratifiedProgram(stratified.relations, Stratification.of(own))
-    database = refresh(alone, database, database, {}, {}, context, changed_rules=frozenset(fresh)).database
-    rows = database[schema.name]
-    return Result(schema.columns, rows.columns, rows.count, engine.dictionary, version=state.version, name="answers")
+    with engine.dictionary.in_use():
+        context = engine.context(state.aggregates)
+        context.keep = False
+        database = state.database.replace({name: RelationVersion.empty(schema, engine.arena) for name, schema in fresh.items()})
+        alone = StratifiedProgram(stratified.relations, Stratification.of(own))
+        database = refresh(alone, database, database, {}, {}, context, changed_rules=frozenset(fresh)).database
+        rows = database[schema.name]
+        return Result(schema.columns, rows.columns, rows.count, engine.dictionary.texts(), version=state.version, name="answers")
 
 
 def question_body(question: object) -> tree.Body:

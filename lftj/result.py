@@ -15,6 +15,7 @@ import numpy as np
 from lftj import frames
 from lftj.dictionary import Dictionary
 from lftj.errors import DistributedError
+from lftj.texts import Texts
 from lftj.types import Type, encode_scalar
 
 if TYPE_CHECKING:
@@ -41,19 +42,22 @@ class Result(frames.CodedRows):
         columns: Sequence[tuple[str, Type]],
         read: Callable[[], Columns],
         count: int,
-        dictionary: Dictionary,
+        texts: Texts,
         *,
         version: int,
         name: str = "result",
     ):
-        """For the engine: `read` gives one array of codes per column and is called once, when rows are first asked for."""
+        """For the engine: `read` gives one array of codes per column and is called once, when rows are first asked for.
+
+        `texts`: of their strings; those of a dictionary that may forget some as they are now.
+        """
         self.columns = tuple(column for column, _ in columns)
         self.types = tuple(type for _, type in columns)
         self.version = version
         self.name = name
         self._read = read
         self._count = count
-        self._dictionary = dictionary
+        self._texts = texts
         self._codes: Columns | None = None
 
     @staticmethod
@@ -67,7 +71,7 @@ class Result(frames.CodedRows):
     # ── whole tables ──────────────────────────────────────────────────────────────────────────────────────────────────
     def arrow(self) -> pyarrow.Table:
         """A `pyarrow.Table`; an empty result keeps its types. O(n)."""
-        return frames.to_arrow(self.columns, self.types, self._columns(), self._dictionary)
+        return frames.to_arrow(self.columns, self.types, self._columns(), self._texts)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """So that whatever reads Arrow's PyCapsules takes a result as it is: `polars.DataFrame(ws["edge"])`. As `arrow()`."""
@@ -75,11 +79,11 @@ class Result(frames.CodedRows):
 
     def df(self) -> pandas.DataFrame:
         """A pandas DataFrame. int64 stays int64. O(n)."""
-        return frames.to_pandas(self.columns, self.types, self._columns(), self._dictionary)
+        return frames.to_pandas(self.columns, self.types, self._columns(), self._texts)
 
     def pl(self) -> polars.DataFrame:
         """A Polars DataFrame. O(n)."""
-        return frames.to_polars(self.columns, self.types, self._columns(), self._dictionary)
+        return frames.to_polars(self.columns, self.types, self._columns(), self._texts)
 
     def to_spark(self, spark: pyspark.sql.SparkSession | None = None) -> pyspark.sql.DataFrame:
         """A Spark DataFrame in this session, or the active one, through Arrow. O(n), all rows pass through the driver.
@@ -102,11 +106,11 @@ class Result(frames.CodedRows):
         `parameters` are those of `.output`, for instance `{"delimiter": ",", "headers": "true"}`; `limit` writes that many rows at most.
         """
         columns = list(zip(self.columns, self.types, strict=True))
-        frames.write_facts(destination, columns, self._columns(), parameters, self._dictionary, rows=self._count, limit=limit)
+        frames.write_facts(destination, columns, self._columns(), parameters, self._texts, rows=self._count, limit=limit)
 
-    def _coded(self) -> tuple[Columns, Dictionary]:
-        """For the engine: one array of codes per column, and the dictionary of their strings."""
-        return self._columns(), self._dictionary
+    def _coded(self) -> tuple[Columns, Texts]:
+        """For the engine: one array of codes per column, and their strings."""
+        return self._columns(), self._texts
 
     # ── rows ──────────────────────────────────────────────────────────────────────────────────────────────────────────
     def fetchall(self) -> list[tuple[Any, ...]]:
@@ -133,7 +137,7 @@ class Result(frames.CodedRows):
     def _tuples(self, columns: Columns, count: int) -> list[tuple[Any, ...]]:
         if not self.columns:
             return [()] * count
-        return frames.to_tuples(self.types, columns, self._dictionary)
+        return frames.to_tuples(self.types, columns, self._texts)
 
     def _columns(self) -> Columns:
         if self._codes is None:

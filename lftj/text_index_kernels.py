@@ -55,16 +55,29 @@ def same_bytes(data, first, last, other, start):
     return True
 
 
+@inlined
+def enter_one(slots, shift, offsets, data, code):
+    """Put a code, which is not there, into a free slot."""
+    mask = slots.size - 1
+    hashed = hash_of(data, load(offsets, code), load(offsets, code + 1))
+    slot = hashed >> shift
+    while load(slots, slot) != 0:
+        slot = (slot + 1) & mask
+    store(slots, slot, (hashed << CODE_BITS) & _HASH | (code + 1))
+
+
 @compiled
 def enter(slots, shift, offsets, data, first, last):
     """Put codes [first, last), none of which is there, into 2^(63 − shift) slots, which have room for them."""
-    mask = slots.size - 1
     for code in range(first, last):
-        hashed = hash_of(data, load(offsets, code), load(offsets, code + 1))
-        slot = hashed >> shift
-        while load(slots, slot) != 0:
-            slot = (slot + 1) & mask
-        store(slots, slot, (hashed << CODE_BITS) & _HASH | (code + 1))
+        enter_one(slots, shift, offsets, data, code)
+
+
+@compiled
+def enter_some(slots, shift, offsets, data, codes):
+    """As `enter`, these codes."""
+    for i in range(codes.size):
+        enter_one(slots, shift, offsets, data, load(codes, i))
 
 
 @compiled

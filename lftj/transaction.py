@@ -44,6 +44,7 @@ class Transaction(Writing[Draft]):
         super().__init__(engine.writer)
 
     def _begin(self) -> Draft:
+        self._texts = self._engine.dictionary.texts()
         self._catalog = self._engine.state.program.catalog
         self._version = self._engine.state.version
         return Draft(self._engine)
@@ -115,8 +116,10 @@ class Transaction(Writing[Draft]):
         try:
             outcome = self._engine.commit(draft.proposal())
             self._ended = "committed"
+            self._texts = self._engine.dictionary.texts()
             self._catalog, self._version = outcome.state.program.catalog, outcome.state.version
             self._changes, self._base_changes, self.work = outcome.changes, outcome.base_changes, outcome.work
+            self._engine.forget_strings()
         finally:
             self._release()
         self._engine.subscriptions.deliver()
@@ -140,7 +143,7 @@ class Transaction(Writing[Draft]):
             return sorted(self._changes)
         schema = self._catalog.relation(name_of(relation))
         delta = self._changes.get(schema.name) or Delta.empty(schema.arity)
-        return self._engine.change_set(self._version, schema, delta)
+        return self._engine.change_set(self._version, schema, delta, self._texts)
 
     def inserted(self, relation: RelationOrName) -> int:
         """How many rows of its own the relation won by the commit."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -30,22 +31,25 @@ class Discrepancy:
 
 def discrepancies(engine: Engine, state: State) -> list[Discrepancy]:
     """The views that differ from a fresh evaluation; empty when all is well. As expensive as computing every view from nothing."""
+    with engine.dictionary.in_use():
+        return list(_discrepancies(engine, state))
+
+
+def _discrepancies(engine: Engine, state: State) -> Iterator[Discrepancy]:
     program = state.program.stratified
     derived = frozenset(name for stratum in program.strata for name in stratum.relations)
     bare = {name: RelationVersion.empty(program.relations[name], engine.arena) for name in derived}
     empty = state.database.replace(bare)
     fresh = refresh(program, empty, empty, {}, {}, engine.context(state.aggregates), changed_rules=derived)
     database = fresh.database
-    found = []
     for name in sorted(derived):
         supports = _supports(engine, state, name, state.heads.get(name), fresh.states.get(name))
         if supports is not None:
-            found.append(supports)
+            yield supports
         delta = database[name].difference(state.database[name])
         if len(delta):
             schema = program.relations[name]
-            found.append(Discrepancy(name, engine.change_set(state.version, schema, delta)))
-    return found
+            yield Discrepancy(name, engine.change_set(state.version, schema, delta))
 
 
 def _supports(engine: Engine, state: State, name: str, kept: ViewState | None, fresh: ViewState | None) -> Discrepancy | None:

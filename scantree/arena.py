@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scantree.mapping import reserve, show_file
-from scantree.page_kernels import ARENA_HEADER, NEXT_WORD, WORDS_IN_USE, release
+from scantree.page_kernels import ARENA_HEADER, NEXT_WORD, WORDS_IN_USE, note_words, release
 from scantree.watched_files import Watch
 
 Words = NDArray[np.int64]
@@ -120,6 +120,17 @@ class Arena:
         """Free what the dead trees alone referenced. Call with the lock held."""
         while self._dead:
             release(self.memory, self._dead.popleft())
+
+    def occurring(self, below: int) -> NDArray[np.bool_]:
+        """For each number from 0 up to this one whether it stands in some row of some tree, as a key or a value. O(rows in pages).
+
+        Rows of mapped files are not looked at.
+        """
+        noted = np.zeros(below, np.uint8)
+        with self.lock:
+            self.sweep()
+            note_words(self.memory, noted)
+        return noted.view(np.bool_)
 
     def require(self, words: int) -> None:
         """Raise MemoryError unless `words` more fit. Kernels do not check again."""

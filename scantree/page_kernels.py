@@ -139,6 +139,21 @@ def release(memory, root):
 
 
 @compiled
+def note_words(memory, noted):
+    """Set `noted[w]` for every word w ≥ 0 that stands in a leaf which something references, and is below its size. O(all pages)."""
+    page = ARENA_HEADER
+    while page < memory[NEXT_WORD]:
+        columns = memory[page + SIZE_CLASS] // (PAGE_ROWS // PAGE_FAN)
+        if memory[page + REFERENCES] > 0 and memory[page + LEVEL] == 0:
+            for column in range(columns):
+                first = leaf_column(page, column)
+                for word in memory[first : first + memory[page + ENTRIES]]:
+                    if 0 <= word < noted.size:
+                        noted[word] = 1
+        page += HEADER + memory[page + SIZE_CLASS] * PAGE_FAN
+
+
+@compiled
 def discard(memory, page):
     """Free a page that was made and never referenced, giving up its references to its children."""
     memory[page + REFERENCES] = 1

@@ -24,5 +24,5 @@ def memory_report(engine: Engine, state: State) -> Result:
     rows = list(all_memory_rows(state.database, state.heads))
     rows.append(("(rows)", "", sum(relation.count for relation in state.database.values()), sum(row[3] for row in rows)))
     rows.append(("(pages)", "", 0, engine.arena.bytes_in_use))
-    rows.append(("(dictionary)", "", len(engine.dictionary), engine.dictionary.bytes_in_use))
+    rows.append(("(dictionary)", "", engine.dictionary.strings, engine.dictionary.bytes_in_use))
     return Result.of_rows(COLUMNS, rows, version=state.version, name="memory")

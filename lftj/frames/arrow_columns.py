@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
-from lftj.dictionary import as_large_strings
+from lftj.arrow_strings import as_large_strings
 from lftj.errors import LftjError, ValueRangeError, ValueTypeError
 from lftj.frames.frame import CodedColumn, Target
 from lftj.types import Type, code_range, encode_scalar, floats_to_codes, type_of_python

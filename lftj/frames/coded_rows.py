@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lftj.dictionary import Dictionary
 from lftj.frames.arrow_columns import code_arrow
 from lftj.frames.frame import CodedColumn, Place, Target
 from lftj.frames.out import decode_column, to_values
 from lftj.frames.python_columns import code_values
+from lftj.texts import Texts
 from lftj.types import Type
 
 
@@ -22,8 +22,8 @@ class CodedRows(ABC):
     types: Sequence[Type]
 
     @abstractmethod
-    def _coded(self) -> tuple[Sequence[np.ndarray], Dictionary]:
-        """One array of codes per column, which nobody writes to, and the dictionary of their strings."""
+    def _coded(self) -> tuple[Sequence[np.ndarray], Texts]:
+        """One array of codes per column, which nobody writes to, and their strings."""
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -48,11 +48,11 @@ class CodedCarrier:
         return len(self.source)
 
     def code(self, position: int, target: Target) -> CodedColumn:
-        """See `Carrier.code`. One copy where types agree; only strings of another dictionary are looked up."""
-        columns, dictionary = self.source._coded()
+        """See `Carrier.code`. One copy where types agree; only strings whose codes mean something else there are looked up."""
+        columns, texts = self.source._coded()
         codes, type = columns[position], self.source.types[position]
         if type != target.type:
-            return code_values(to_values(type, codes, dictionary), target)
-        if type.name != "str" or dictionary is target.dictionary:
+            return code_values(to_values(type, codes, texts), target)
+        if type.name != "str" or texts.meaning is target.dictionary.meaning:
             return CodedColumn(np.array(codes))
-        return code_arrow(decode_column(type, codes, dictionary), target)
+        return code_arrow(decode_column(type, codes, texts), target)

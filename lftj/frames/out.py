@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from lftj.dictionary import Dictionary
 from lftj.errors import FrameError, ValueRangeError
+from lftj.texts import Texts
 from lftj.types import Type, codes_to_floats, decode_scalar
 
 if TYPE_CHECKING:
@@ -20,15 +20,15 @@ _STRING_BYTES = 2**30
 """Text per Arrow chunk; 2 GiB is what one can hold."""
 
 
-def decode_column(type: Type, codes: np.ndarray, dictionary: Dictionary) -> pa.ChunkedArray:
-    """The values of a column of codes as `type.arrow`. O(n); strings are copied out of the dictionary, in chunks below 2 GiB."""
+def decode_column(type: Type, codes: np.ndarray, texts: Texts) -> pa.ChunkedArray:
+    """The values of a column of codes as `type.arrow`. O(n); strings are copied, in chunks below 2 GiB."""
     codes = np.ascontiguousarray(codes, dtype=np.int64)
     if type.name == "str":
-        return pa.chunked_array([dictionary.decode(part) for part in _string_chunks(codes, dictionary)], type=pa.string())
+        return pa.chunked_array([texts.decode(part) for part in _string_chunks(codes, texts)], type=pa.string())
     return pa.chunked_array([_decode(type, codes)], type=type.arrow)
 
 
-def to_arrow(names: Sequence[str], types: Sequence[Type], code_columns: Sequence[np.ndarray], dictionary: Dictionary) -> pa.Table:
+def to_arrow(names: Sequence[str], types: Sequence[Type], code_columns: Sequence[np.ndarray], texts: Texts) -> pa.Table:
     """An Arrow table: int64, float64, string, bool, date32, timestamp[us], decimal128(p, s).
 
     Integer and timestamp columns share the memory of the codes, so those must not be written to afterwards. A relation without columns
@@ -37,37 +37,37 @@ def to_arrow(names: Sequence[str], types: Sequence[Type], code_columns: Sequence
     if not types:
         nothing = pa.array([{}] * (len(code_columns[0]) if code_columns else 0), type=pa.struct([]))
         return pa.Table.from_batches([pa.RecordBatch.from_struct_array(nothing)])
-    columns = [decode_column(type, codes, dictionary) for type, codes in zip(types, code_columns, strict=True)]
+    columns = [decode_column(type, codes, texts) for type, codes in zip(types, code_columns, strict=True)]
     schema = pa.schema([pa.field(name, type.arrow) for name, type in zip(names, types, strict=True)])
     return pa.table(columns, schema=schema)
 
 
-def to_pandas(names: Sequence[str], types: Sequence[Type], code_columns: Sequence[np.ndarray], dictionary: Dictionary) -> pandas.DataFrame:
+def to_pandas(names: Sequence[str], types: Sequence[Type], code_columns: Sequence[np.ndarray], texts: Texts) -> pandas.DataFrame:
     """A DataFrame: int64, float64, bool; strings as object columns of `str`; dates as object columns of `datetime.date`; timestamps as
     datetime64[us]; decimals as object columns of `Decimal`. Raises FrameError when pandas is not installed."""
     _require("pandas")
     try:
-        return to_arrow(names, types, code_columns, dictionary).to_pandas(date_as_object=True)
+        return to_arrow(names, types, code_columns, texts).to_pandas(date_as_object=True)
     except (OverflowError, ValueError) as reason:
         raise ValueRangeError(f"pandas cannot show a value: {reason}", hint="take .arrow() or .pl() instead") from None
 
 
-def to_polars(names: Sequence[str], types: Sequence[Type], code_columns: Sequence[np.ndarray], dictionary: Dictionary) -> polars.DataFrame:
+def to_polars(names: Sequence[str], types: Sequence[Type], code_columns: Sequence[np.ndarray], texts: Texts) -> polars.DataFrame:
     """A Polars DataFrame: Int64, Float64, String, Boolean, Date, Datetime("us"), Decimal.
 
     Raises FrameError when Polars is not installed."""
-    return _require("polars").from_arrow(to_arrow(names, types, code_columns, dictionary))
+    return _require("polars").from_arrow(to_arrow(names, types, code_columns, texts))
 
 
-def to_tuples(types: Sequence[Type], code_columns: Sequence[np.ndarray], dictionary: Dictionary, *, rows: int = 0) -> list[tuple[Any, ...]]:
+def to_tuples(types: Sequence[Type], code_columns: Sequence[np.ndarray], texts: Texts, *, rows: int = 0) -> list[tuple[Any, ...]]:
     """Rows as tuples of Python values. `rows` counts those of a relation without columns. About 50 ns a value, 1 µs for dates,
     timestamps and decimals."""
     if not types:
         return [()] * rows
-    return list(zip(*(to_values(type, codes, dictionary) for type, codes in zip(types, code_columns, strict=True)), strict=True))
+    return list(zip(*(to_values(type, codes, texts) for type, codes in zip(types, code_columns, strict=True)), strict=True))
 
 
-def to_values(type: Type, codes: np.ndarray, dictionary: Dictionary) -> list[Any]:
+def to_values(type: Type, codes: np.ndarray, texts: Texts) -> list[Any]:
     """The Python values of a column of codes. Raises ValueRangeError for dates beyond the years 1 to 9999."""
     if type.name == "int":
         return np.asarray(codes).tolist()
@@ -76,23 +76,23 @@ def to_values(type: Type, codes: np.ndarray, dictionary: Dictionary) -> list[Any
     if type.name == "bool":
         return (np.asarray(codes) != 0).tolist()
     if type.name == "str":
-        return decode_column(type, codes, dictionary).to_pylist()
-    return [decode_scalar(type, code, dictionary) for code in np.asarray(codes).tolist()]
+        return decode_column(type, codes, texts).to_pylist()
+    return [decode_scalar(type, code, texts) for code in np.asarray(codes).tolist()]
 
 
-def value_order(types: Sequence[Type], code_columns: Sequence[np.ndarray], dictionary: Dictionary) -> np.ndarray:
+def value_order(types: Sequence[Type], code_columns: Sequence[np.ndarray], texts: Texts) -> np.ndarray:
     """The permutation (int64) that sorts rows by their values, first column first; strings by code point. O(n log n)."""
     if not code_columns:
         return np.empty(0, dtype=np.int64)
-    keys = [_sort_key(type, codes, dictionary) for type, codes in zip(types, code_columns, strict=True)]
+    keys = [_sort_key(type, codes, texts) for type, codes in zip(types, code_columns, strict=True)]
     return np.lexsort(keys[::-1])
 
 
-def _sort_key(type: Type, codes: np.ndarray, dictionary: Dictionary) -> np.ndarray:
+def _sort_key(type: Type, codes: np.ndarray, texts: Texts) -> np.ndarray:
     if type.name != "str" or not len(codes):
         return np.asarray(codes)
     distinct = np.unique(codes)
-    return dictionary.ranks(distinct)[np.searchsorted(distinct, codes)]
+    return texts.ranks(distinct)[np.searchsorted(distinct, codes)]
 
 
 def _decode(type: Type, codes: np.ndarray) -> pa.Array:
@@ -109,10 +109,10 @@ def _decode(type: Type, codes: np.ndarray) -> pa.Array:
     return pa.array(codes).view(type.arrow)
 
 
-def _string_chunks(codes: np.ndarray, dictionary: Dictionary) -> Iterator[np.ndarray]:
+def _string_chunks(codes: np.ndarray, texts: Texts) -> Iterator[np.ndarray]:
     if not len(codes):
         return
-    ends = np.cumsum(dictionary.lengths(codes))
+    ends = np.cumsum(texts.lengths(codes))
     start = 0
     while start < len(codes):
         before = int(ends[start - 1]) if start else 0

@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
-from lftj.dictionary import Dictionary
 from lftj.errors import FrameError
 from lftj.frames.facts import FactsLayout, Parameters
 from lftj.frames.frame import Columns
 from lftj.frames.out import decode_column, to_values, value_order
+from lftj.texts import Texts
 from lftj.types import Type
 
 pc: Any = pyarrow.compute  # its functions are made at import time, where no type checker sees them
@@ -27,7 +27,7 @@ def write_facts(
     columns: Columns,
     code_columns: Sequence[np.ndarray],
     parameters: Parameters,
-    dictionary: Dictionary,
+    texts: Texts,
     *,
     rows: int = 0,
     limit: int | None = None,
@@ -39,7 +39,7 @@ def write_facts(
     delimiter or a line break could not be read back: FrameError (E232). Raises FrameError (E232) when the file cannot be written.
     """
     layout = FactsLayout.of(parameters)
-    text = format_facts(columns, code_columns, layout, dictionary, rows=rows, limit=limit)
+    text = format_facts(columns, code_columns, layout, texts, rows=rows, limit=limit)
     if not isinstance(destination, (str, os.PathLike)):
         destination.write(text)
         return
@@ -54,7 +54,7 @@ def format_facts(
     columns: Columns,
     code_columns: Sequence[np.ndarray],
     layout: FactsLayout,
-    dictionary: Dictionary,
+    texts: Texts,
     *,
     rows: int = 0,
     limit: int | None = None,
@@ -63,22 +63,22 @@ def format_facts(
     header = layout.delimiter.join(name for name, _ in columns) + "\n" if layout.headers else ""
     if not columns:
         return header + "()\n" * (rows if limit is None else min(rows, limit))
-    order = value_order([type for _, type in columns], code_columns, dictionary)[:limit]
+    order = value_order([type for _, type in columns], code_columns, texts)[:limit]
     if not len(order):
         return header
-    fields = [_written(type, codes[order], name, layout, dictionary) for (name, type), codes in zip(columns, code_columns, strict=True)]
+    fields = [_written(type, codes[order], name, layout, texts) for (name, type), codes in zip(columns, code_columns, strict=True)]
     line = pc.binary_join_element_wise(*fields, _text(layout.delimiter))
     return header + _end_to_end(pc.binary_join_element_wise(line, _text(""), _text("\n")))
 
 
-def _written(type: Type, codes: np.ndarray, name: str, layout: FactsLayout, dictionary: Dictionary) -> pa.LargeStringArray:
+def _written(type: Type, codes: np.ndarray, name: str, layout: FactsLayout, texts: Texts) -> pa.LargeStringArray:
     """The fields of one column."""
     if type.name == "float":
-        return pa.array(map(repr, to_values(type, codes, dictionary)), type=pa.large_string())
+        return pa.array(map(repr, to_values(type, codes, texts)), type=pa.large_string())
     if type.name == "decimal":
-        return pa.array((format(value, "f") for value in to_values(type, codes, dictionary)), type=pa.large_string())
-    texts = decode_column(type, codes, dictionary).cast(pa.large_string()).combine_chunks()
-    return _checked(texts, name, layout) if type.name == "str" else texts
+        return pa.array((format(value, "f") for value in to_values(type, codes, texts)), type=pa.large_string())
+    fields = decode_column(type, codes, texts).cast(pa.large_string()).combine_chunks()
+    return _checked(fields, name, layout) if type.name == "str" else fields
 
 
 def _checked(texts: pa.LargeStringArray, name: str, layout: FactsLayout) -> pa.LargeStringArray:

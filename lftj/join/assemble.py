@@ -16,7 +16,7 @@ from lftj.join.plan import RulePlan
 from lftj.join.trace import NOTHING, Channel, Logged, number_channels
 from lftj.program.normal_form import Apply, Filter, Ref, Value
 from lftj.storage.relation import RelationVersion
-from lftj.types import encode_scalar
+from lftj.types import encode_constant
 from scantree import Tree
 
 _ROOM_FOR_STACK = 64
@@ -66,7 +66,7 @@ class Assembly:
             value = self.plan.levels[level].value
             if not isinstance(value, Value):
                 break
-            codes.append(encode_scalar(value.type, value.value, self.dictionary))
+            codes.append(encode_constant(value.type, value.value, self.dictionary))
         return tuple(codes)
 
     # ── the plan's words ──────────────────────────────────────────────────────────────────────────────────────────────

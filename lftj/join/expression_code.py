@@ -8,7 +8,7 @@ from lftj.join.kernels.layout_kernels import LAST_BIT
 from lftj.join.plan import RulePlan
 from lftj.join.variable_orders import variables_of
 from lftj.program.normal_form import Apply, Expression, Filter, NormalRule, Ref, Value
-from lftj.types import Type, code_range, encode_scalar
+from lftj.types import Type, code_range, encode_constant
 
 _INTEGER = {
     "+": code.ADD, "-": code.SUBTRACT, "*": code.MULTIPLY, "/": code.DIVIDE, "%": code.REMAINDER, "^": code.POWER, "neg": code.NEGATE,
@@ -37,7 +37,7 @@ class ExpressionCode:
 
     def encode(self, value: Value) -> int:
         """A constant as it is stored."""
-        return encode_scalar(value.type, value.value, self._dictionary)
+        return encode_constant(value.type, value.value, self._dictionary)
 
     def levels_read(self, *expressions: Expression) -> int:
         """The levels whose bindings these expressions read, as a set of bits; levels beyond the last bit are left out."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from weakref import ref
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from lftj.join.kernels.triejoin_kernels import run
 from lftj.join.plan import RulePlan
 from lftj.join.run import OUTPUT_WORDS, SLICE, borrow_cache, borrow_output, evaluation_failure, return_cache
 from lftj.join.trace import LogBuffer
+from lftj.texts import Flat
 from scantree import Tree
 from scantree.jit import address
 from scantree.seek_kernels import END
@@ -57,8 +59,7 @@ class PreparedPlan:
         self._part_count = int(self._words[at.PARTS])
         self._addresses = [address(array) for array in (self._words, self._state, self._log_words)]
         self._memory = address(context.arena.memory)
-        self._flat = context.dictionary.flat()
-        self._flat_addresses = [address(array) for array in self._flat]
+        self._keep_addresses(context.dictionary.flat())
 
     def run(self, relations: Relations, context: Context) -> tuple[Columns, np.ndarray, int]:
         """All output rows over these relations, their numbers of proofs, and the kernel steps it took; as `pieces` gives them."""
@@ -86,8 +87,8 @@ class PreparedPlan:
         self._keep_to(within)
         words, at_state, log_words = self._addresses
         flat = context.dictionary.flat()
-        if flat[0] is not self._flat[0] or flat[1] is not self._flat[1]:
-            self._flat, self._flat_addresses = flat, [address(array) for array in flat]
+        if flat[0] is not self._offsets() or flat[1] is not self._text():
+            self._keep_addresses(flat)
         status = at.PAUSED
         cache, output = borrow_cache(context), borrow_output(context)
         out = self._output(output.array)
@@ -104,6 +105,11 @@ class PreparedPlan:
                 state[at.ROWS] = 0
         return_cache(context, cache, state)
         context.outputs.append(output)
+
+    def _keep_addresses(self, flat: Flat) -> None:
+        """Of the strings, without keeping these: a plan may wait long for its next run, while the dictionary grows and forgets."""
+        self._offsets, self._text = map(ref, flat)
+        self._flat_addresses = [address(array) for array in flat]
 
     def _output(self, words: np.ndarray) -> np.ndarray:
         """The rows of the output in these words, by columns; rows that are written a window at a time have one proof each."""

@@ -15,7 +15,7 @@ from lftj.join.context import Context
 from lftj.program.normal_form import NormalRule, Ref, Value
 from lftj.storage.delta import Columns
 from lftj.storage.relation import RelationVersion
-from lftj.types import encode_scalar
+from lftj.types import encode_constant
 
 AT_ONCE = 4_000_000
 """Rows of a relation up to which all of them are read at once."""
@@ -109,7 +109,7 @@ class RowScan:
     def compared(self, columns: Mapping[int, np.ndarray], context: Context) -> Iterator[np.ndarray]:
         """For each test which rows pass it, of these columns of them."""
         for operator, left, right in self.tests:
-            other = columns[right] if isinstance(right, int) else encode_scalar(right.type, right.value, context.dictionary)
+            other = columns[right] if isinstance(right, int) else encode_constant(right.type, right.value, context.dictionary)
             yield _COMPARE[operator](columns[left], other)
 
 

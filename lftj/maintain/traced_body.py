@@ -21,7 +21,7 @@ from lftj.maintain.versions import Versions
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref, RelationSchema, Value
 from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import RelationVersion
-from lftj.types import Type, encode_scalar
+from lftj.types import Type, encode_constant
 from sensitivity import AtomShape, BodyShape, Constant, Regions, Surgeries
 
 REGION = "#region"
@@ -52,7 +52,7 @@ class TracedBody:
         return self._place[argument.variable] if isinstance(argument, Ref) else self._constant(argument)
 
     def _constant(self, value: Value) -> Constant:
-        return Constant(encode_scalar(value.type, value.value, self._dictionary))
+        return Constant(encode_constant(value.type, value.value, self._dictionary))
 
     def _computed(self, level: Level) -> Constant | int | None:
         if isinstance(level.value, Value) and level.variable is None:

@@ -26,12 +26,18 @@ _RANGES = {
 _OF_PYTHON = {int: INT, float: FLOAT, str: STR, bool: BOOL, datetime.date: DATE, datetime.datetime: TIMESTAMP}
 
 
-class Interning(Protocol):
+class Spelling(Protocol):
+    """What decoding needs of strings."""
+
+    def decode_one(self, code: int) -> str: ...
+
+
+class Interning(Spelling, Protocol):
     """What coding needs of the dictionary of strings."""
 
     def encode_one(self, text: str) -> int: ...
+    def constant(self, text: str) -> int: ...
     def lookup(self, text: str) -> int | None: ...
-    def decode_one(self, code: int) -> str: ...
 
 
 def code_range(type: Type) -> tuple[int, int] | None:
@@ -72,6 +78,13 @@ def encode_scalar(type: Type, value: object, dictionary: Interning) -> int:
     return _encode(type, value)
 
 
+def encode_constant(type: Type, value: object, dictionary: Interning) -> int:
+    """As `encode_scalar`, for a value that a rule or a question names: plans that are kept may hold its code."""
+    if type.name == "str" and isinstance(value, str):
+        return dictionary.constant(value)
+    return _encode(type, value)
+
+
 def lookup_scalar(type: Type, value: object, dictionary: Interning) -> int | None:
     """As `encode_scalar`, but leaves the dictionary alone: None for a string that no relation has ever held."""
     if type.name == "str" and isinstance(value, str):
@@ -79,11 +92,11 @@ def lookup_scalar(type: Type, value: object, dictionary: Interning) -> int | Non
     return _encode(type, value)
 
 
-def decode_scalar(type: Type, code: int, dictionary: Interning) -> Any:
+def decode_scalar(type: Type, code: int, texts: Spelling) -> Any:
     """The Python value of a code. Raises ValueRangeError for dates and timestamps that Python cannot hold (years 1 to 9999)."""
     code = int(code)
     if type.name == "str":
-        return dictionary.decode_one(code)
+        return texts.decode_one(code)
     if type.name == "decimal":
         return python_decimal.Decimal(f"{code}e-{type.scale}")  # whatever the context of the caller
     if type.name == "float":

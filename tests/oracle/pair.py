@@ -96,9 +96,9 @@ class Pair:
             assert typed(source[name].fetchall()) == typed(rows), name
 
 
-def run(history: History) -> Pair:
+def run(history: History, workspace: Any = None) -> Pair:
     """The whole history, compared after every step: first the rows it starts with, then one rule after another, then its steps."""
-    pair = Pair((*BASES, *history.program.specs))
+    pair = Pair((*BASES, *history.program.specs), workspace)
     pair.step(Transact(tuple(Change("insert", name, tuple(rows)) for name, rows in history.start.items() if rows)))
     for rule in history.program.rules:
         pair.step(Transact((AddRule(rule),)))

@@ -23,7 +23,7 @@ from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RuleVariable
 from lftj.recursion.update.iterated_relation import ITERATED
 from lftj.recursion.update.judge_kernels import tell_iterations
 from lftj.storage.relation import Order, RelationVersion
-from lftj.types import INT, encode_scalar
+from lftj.types import INT, encode_constant
 
 _REPLAN = 3  # doublings or halvings of anything a plan reads after which it is made anew
 _LITTLE = 1000.0  # bindings whose trying takes less time than a plan for fewer
@@ -92,7 +92,7 @@ class ElasticQuery:
         atom = next(atom for atom in self.body.atoms if atom.relation == relation)
         known = {Ref(a.variable): a.expression for a in self.body.assignments if isinstance(a.expression, Value)}
         values = [(column, known.get(term, term) if isinstance(term, Ref) else term) for column, term in enumerate(atom.args)]
-        return [(column, encode_scalar(v.type, v.value, context.dictionary)) for column, v in values if isinstance(v, Value)]
+        return [(column, encode_constant(v.type, v.value, context.dictionary)) for column, v in values if isinstance(v, Value)]
 
     def key_orders(self) -> list[tuple[str, Order]]:
         """What the plans made so far read."""

@@ -187,3 +187,25 @@ def test_no_interrupt_is_lost_where_trees_die() -> None:
     finally:
         signal.signal(signal.SIGALRM, before)
     assert len(tree) == 10
+
+
+def test_occurring_tells_the_words_of_every_version_that_lives() -> None:
+    arena = Arena(reserve_bytes=1 << 28)
+    columns = [column % 500 for column in random_rows(5, 3000)]
+    order = np.lexsort(columns[::-1])
+    rows = np.unique(np.array([column[order] for column in columns]), axis=1)
+    tree = Tree.build(arena, list(rows), [rows[0] + 1000], leaf_capacity=16, fan=4)
+    other = Tree.build(arena, [np.array([-1, 1700, 10**9])])
+    later = tree.apply([[600], *([601 + place] for place in range(1, len(rows))), [1601]], [])
+
+    def found(*versions: Tree) -> set[int]:
+        words = {int(word) for version in versions for column in version.columns() for word in column}
+        return {word for word in words if 0 <= word < 2000}
+
+    assert set(np.flatnonzero(arena.occurring(2000))) == found(tree, other, later)
+    del later
+    assert set(np.flatnonzero(arena.occurring(2000))) == found(tree, other)
+    del tree
+    assert set(np.flatnonzero(arena.occurring(2000))) == {1700}
+    del other
+    assert not arena.occurring(2000).any()
