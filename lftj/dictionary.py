@@ -51,6 +51,7 @@ class Dictionary(Texts):
         self._index = TextIndex()
         self._lock = threading.Lock()
         self._constants: set[int] = set()
+        self._asking = threading.local()
         self._users = 0
         self._lasting = 0  # bytes that were left when strings were forgotten last
 
@@ -115,7 +116,9 @@ class Dictionary(Texts):
         return int(self.encode([text])[0]) if code is None else code
 
     def constant(self, text: str) -> int:
-        """The code of a string that a rule or a question names, as `encode_one`; it is never forgotten, as plans are kept that have it."""
+        """The code of a string that a rule names, as `encode_one`; it is never forgotten, as plans are kept that have it."""
+        if getattr(self._asking, "now", False):
+            return self.encode_one(text)
         code = self._codes.get(text)
         if code is None or code not in self._constants:
             with self.in_use():
@@ -172,6 +175,16 @@ class Dictionary(Texts):
         finally:
             with self._lock:
                 self._users -= 1
+
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """As `in_use`, for a question, of which no plan is kept: what it names on this thread may be forgotten afterwards."""
+        with self.in_use():
+            self._asking.now = True
+            try:
+                yield
+            finally:
+                self._asking.now = False
 
     @property
     def overgrown(self) -> bool:

@@ -40,9 +40,9 @@ def answer(engine: Engine, state: State, question: object) -> Result:
     program, schema, own = asked(state.program, body)
     stratified = program.stratified
     fresh = {schema.name: schema} | {name: stratified.relations[name] for stratum in own for name in stratum.relations}
-    with engine.dictionary.in_use():
+    with engine.dictionary.asking():
         context = engine.context(state.aggregates)
-        context.keep = False
+        context.keep, context.prepared = False, {}
         database = state.database.replace({name: RelationVersion.empty(schema, engine.arena) for name, schema in fresh.items()})
         alone = StratifiedProgram(stratified.relations, Stratification.of(own))
         database = refresh(alone, database, database, {}, {}, context, changed_rules=frozenset(fresh)).database

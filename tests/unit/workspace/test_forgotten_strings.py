@@ -115,6 +115,18 @@ def test_a_rule_goes_and_comes_with_its_constant(workspace):
     assert workspace["odd"].fetchall() == [("page 3",)]
 
 
+def test_what_questions_name_goes(workspace):
+    turn(workspace, 1)
+    for number in range(50):
+        assert not workspace.query(f'visit(d, "stranger {number}", p)')
+    assert workspace.query('visit(d, "guest 1", p)').fetchall() == [(1, "page 1")]
+    turn(workspace, 2)
+    dictionary = workspace._engine.dictionary
+    assert not [number for number in range(50) if f"stranger {number}" in dictionary]
+    assert workspace.query('visit(d, "guest 2", p), p != "stranger 3"').fetchall() == [(2, "page 2")]
+    assert "nobody" in dictionary, "a rule names it"
+
+
 def test_what_is_rolled_back_leaves_no_strings(workspace):
     turn(workspace, 1)
     before = workspace._engine.dictionary.strings
