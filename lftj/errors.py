@@ -158,7 +158,8 @@ class ValueTypeError(LftjError, TypeError):
 
 
 class ValueRangeError(LftjError, OverflowError):
-    """A value, or the result of arithmetic or of an aggregate, outside its type's range (E220); a division by zero (E221)."""
+    """A value, or the result of arithmetic or of an aggregate, outside its type's range (E220); a division by zero (E221); a result
+    that is not a number (E222)."""
 
     code = "E220"
 

@@ -23,10 +23,11 @@ OUTPUT_WORDS = 1 << 16
 
 _CHUNK = 1 << 16  # rows of the output buffer: small enough to stay in the processor's cache
 _RECORDS = 1 << 14  # records of the trace's buffer
+_EXCLUDE = "exclude such rows in the body"
 _FAILURES = {
-    at.OVERFLOW: ("a result is out of range", "E220"),
-    at.DIVISION_BY_ZERO: ("division by zero", "E221"),
-    at.NOT_A_NUMBER: ("the result is not a number", "E222"),
+    at.OVERFLOW: ("a result is out of range", "E220", f"use a wider type, or {_EXCLUDE}"),
+    at.DIVISION_BY_ZERO: ("division by zero", "E221", f"{_EXCLUDE}, for instance with y != 0"),
+    at.NOT_A_NUMBER: ("the result is not a number", "E222", f"{_EXCLUDE}; for a negative power of an integer, make the base a float"),
 }
 
 
@@ -137,7 +138,7 @@ def return_cache(context: Context, cache: Buffer, state: np.ndarray) -> None:
 
 def evaluation_failure(plan: RulePlan, state: np.ndarray, context: Context) -> LftjError:
     """What to raise after FAILED: the message names the variables' values."""
-    message, code = _FAILURES[int(state[at.FAILURE])]
+    message, code, hint = _FAILURES[int(state[at.FAILURE])]
     bindings = int(state[at.BINDINGS])
     values = []
     for i in range(int(state[at.DEPTH]) + 1):
@@ -147,6 +148,4 @@ def evaluation_failure(plan: RulePlan, state: np.ndarray, context: Context) -> L
             about = plan.rule.variables[variable]
             values.append(f"{about.name} = {decode_scalar(about.type, int(state[bindings + i]), context.dictionary)!r}")
     where = f" with {', '.join(values)}" if values else ""
-    remedy = "exclude such rows in the body"
-    hint = f"{remedy}, for instance with y != 0" if code == "E221" else f"use a wider type, or {remedy}"
     return ValueRangeError(f"{message}{where}", code=code, span=plan.rule.span, hint=hint)

@@ -20,10 +20,13 @@ _MICROSECOND = datetime.timedelta(microseconds=1)
 
 
 def evaluate(operator: str, values: tuple[Any, ...], result: Type) -> object:
-    """The value of `operator` on Python values of its operand types. Raises ValueRangeError (overflow E220, division by zero E221)."""
+    """The value of `operator` on Python values of its operand types. Raises ValueRangeError (overflow E220, division by zero
+    E221, not a number E222)."""
     try:
         with decimal.localcontext(_EXACT):
             value = _OPERATORS[operator](*values)
+            if isinstance(value, complex):
+                raise ValueRangeError(f"{_shown(operator, values)} is not a number", code="E222")
             held = _holds_value(result, value)
         if held:
             return value + 0.0 if result.name == "float" else value
@@ -41,7 +44,7 @@ def _holds_value(type: Type, value: Any) -> bool:
     if type.name == "int":
         return INT64_MIN <= value <= INT64_MAX
     if type.name == "float":
-        return not isinstance(value, complex) and math.isfinite(value)
+        return math.isfinite(value)
     return type.precision is None or abs(value.scaleb(type.scale)) < 10**type.precision
 
 
@@ -90,7 +93,7 @@ def _power(base: Any, exponent: Any) -> Any:
     if isinstance(base, float):
         return base**exponent
     if exponent < 0:
-        raise ValueRangeError(f"{base} ^ {exponent}: an integer has no negative power", hint="make the base a float")
+        raise ValueRangeError(f"{base} ^ {exponent}: an integer has no negative power", code="E222", hint="make the base a float")
     if abs(base) > 1 and exponent > 63:
         raise OverflowError
     return base**exponent

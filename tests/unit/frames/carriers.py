@@ -11,9 +11,11 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet
+import pytest
 from hypothesis import strategies as st
 
 from lftj.dictionary import Dictionary
+from lftj.errors import LftjError
 from lftj.frames import Columns, read, to_tuples
 from lftj.types import BOOL, DATE, FLOAT, INT, STR, TIMESTAMP, decimal
 
@@ -129,3 +131,10 @@ def read_back(source: object, columns: Columns = COLUMNS, **options: Any) -> lis
     assert all(len(codes) == frame.rows for codes in frame.columns)
     assert all(codes.dtype == "int64" and codes.flags.writeable and codes.flags.c_contiguous for codes in frame.columns)
     return to_tuples([type for _, type in columns], frame.columns, dictionary, rows=frame.rows)
+
+
+def message(source: object, columns: Any, **options: Any) -> str:
+    """The text of the error that reading raises."""
+    with pytest.raises(LftjError) as caught:
+        read(source, columns, dictionary=Dictionary(), **options)
+    return str(caught.value)

@@ -9,6 +9,8 @@ import pytest
 
 import lftj
 import lftj.commit
+import lftj.engine
+from scantree.arena import Arena
 from tests.unit.workspace.reading import everything, rows
 
 
@@ -177,3 +179,32 @@ def test_a_failure_in_a_rule_without_text_names_its_relation(ws):
     ws.add_rule(half(y) <= pay(x) & (y == 1 / x))
     with pytest.raises(lftj.ValueRangeError, match="division by zero with x = 0, in a rule for `half`"):
         ws.load(pay, [(0,)])
+
+
+@pytest.mark.parametrize(
+    ("type", "expression", "row"),
+    [(float, "x - y", (float("inf"), float("inf"))), (float, "x ^ y", (-8.0, 0.5)), (int, "x ^ y", (2, -1))],
+)
+def test_a_result_that_is_no_number_is_refused(ws, type, expression, row):
+    ws.relation("p", {"x": type, "y": type})
+    ws.view("r", {"z": type})
+    ws.add_rules(f"r({expression}) :- p(x, y).")
+    with pytest.raises(lftj.ValueRangeError) as caught:
+        ws.load("p", [row])
+    assert caught.value.code == "E222"
+    assert caught.value.message == f"the result is not a number with x = {row[0]}, y = {row[1]}, in a rule for `r`"
+    assert "exclude such rows in the body" in caught.value.hint
+    assert len(ws["p"]) == 0
+
+
+def test_memory_that_runs_out_rolls_back(monkeypatch):
+    monkeypatch.setattr(lftj.engine, "Arena", lambda: Arena(1 << 20))
+    ws = lftj.connect()
+    ws.relation("p", {"x": int})
+    ws.load("p", [(1,)])
+    with pytest.raises(lftj.LimitError, match="memory ran out; the transaction was rolled back") as caught:
+        ws.load("p", [(x,) for x in range(200_000)])
+    assert caught.value.code == "E333"
+    assert "commit less at a time" in caught.value.hint
+    ws.load("p", [(2,)])
+    assert rows(ws, "p") == {(1,), (2,)}

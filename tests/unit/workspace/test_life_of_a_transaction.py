@@ -46,8 +46,9 @@ def test_no_transaction_inside_another(bank):
             with pytest.raises(lftj.TransactionError) as caught:
                 write()
             assert caught.value.code == "E322"
-        with pytest.raises(lftj.LftjError, match="a transaction is open"):
+        with pytest.raises(lftj.LftjError, match="a transaction is open") as caught:
             bank.close()
+        assert (caught.value.code, caught.value.hint) == ("E342", "commit or roll it back, then close")
         tx.insert("edge", [(3, 4)])
     assert rows(bank, "edge") == {(1, 2), (2, 3), (3, 4)}
 

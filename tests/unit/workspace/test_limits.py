@@ -68,8 +68,9 @@ def test_a_closed_workspace_says_so(graph):
         pass
     graph.close()
     assert repr(graph) == "<Workspace, closed>"
-    with pytest.raises(lftj.LftjError, match="the workspace is closed"):
+    with pytest.raises(lftj.LftjError, match="the workspace is closed") as caught:
         graph["reach"]
+    assert (caught.value.code, caught.value.hint) == ("E341", "open another one with lftj.connect()")
     assert len(snapshot["reach"]) == 3
 
 

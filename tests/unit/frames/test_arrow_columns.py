@@ -1,0 +1,105 @@
+"""Columns of Arrow, pandas and Polars whose type or values do not fit, and those that do in every shape."""
+
+from __future__ import annotations
+
+import datetime
+from decimal import Decimal
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from lftj.types import DATE, FLOAT, INT, STR, TIMESTAMP, decimal
+from tests.unit.frames.carriers import message, read_back
+
+EDGE = [("src", INT), ("dst", INT)]
+
+
+NOW = datetime.datetime(2013, 1, 1)
+TYPES = [
+    (INT, pa.array([1.0]), 'column "x": expected int, found float64'),
+    (INT, pa.array([True]), 'column "x": expected int, found bool'),
+    (INT, pa.array(["1"]), 'column "x": expected int, found string'),
+    (FLOAT, pa.array([1]), 'column "x": expected float, found int64'),
+    (STR, pa.array([1]), 'column "x": expected str, found int64'),
+    (STR, pa.array([b"a"]), 'column "x": expected str, found binary'),
+    (DATE, pa.array([NOW]), 'column "x": expected date, found timestamp[us]'),
+    (TIMESTAMP, pa.array([NOW], pa.timestamp("us", "UTC")), 'column "x": expected timestamp, found timestamp[us, tz=UTC]'),
+    (decimal(4, 2), pa.array([1.5]), 'column "x": expected decimal(4,2), found float64'),
+    (INT, pa.array([[1]]), 'column "x": expected int, found list<item: int64>'),
+    (INT, pa.array([1, 2**63], pa.uint64()), 'row 1, column "x": 9223372036854775808 is outside the range of int'),
+    (
+        TIMESTAMP,
+        pa.array([0, 1], pa.timestamp("ns")),
+        'row 1, column "x": timestamps hold microseconds, found 1970-01-01 00:00:00.000000001',
+    ),
+    (
+        DATE,
+        pa.array([0, 2**31 - 1], pa.int32()).view(pa.date32()),
+        'row 1, column "x": <value out of range: 2147483647>',
+    ),
+    (
+        TIMESTAMP,
+        pa.array([0, 2**63 - 1], pa.int64()).view(pa.timestamp("us")),
+        'row 1, column "x": <value out of range: 9223372036854775807>',
+    ),
+    (TIMESTAMP, pa.array([253402300800], pa.timestamp("s")), 'row 0, column "x": 10000-01-01 00:00:00 is outside the range of timestamp'),
+    (STR, pa.concat_arrays([pa.array(["a", "b"]), pa.array([b"\xff"]).view(pa.string())]), 'row 2, column "x": not a string of Unicode'),
+    (DATE, pa.array([0, 1], pa.int64()).cast(pa.date64()), 'row 1, column "x": dates hold whole days, found 1970-01-01'),
+    (decimal(4, 2), pa.array([Decimal("1.234")]), 'row 0, column "x": 1.234 has more than the 2 decimal places of decimal(4,2)'),
+    (decimal(4, 2), pa.array([None, Decimal("100.1")]), 'row 1, column "x": 100.1 is outside the range of decimal(4,2)'),
+]
+
+
+@pytest.mark.parametrize(("type", "column", "text"), TYPES, ids=[row[2][:60] for row in TYPES])
+def test_columns_that_do_not_fit(type: Any, column: pa.Array, text: str) -> None:
+    assert message(pa.table({"x": column}), [("x", type)]).split("]: ", 1)[1].startswith(text)
+
+
+def test_bytes_that_are_no_text_are_to_be_written_anew() -> None:
+    column = pa.array([b"\xff"]).view(pa.string())
+    assert message(pa.table({"x": column}), [("x", STR)]).endswith("\n  help: write the text anew in UTF-8")
+
+
+def test_the_failing_row_is_counted_over_chunks_and_nulls() -> None:
+    good = pa.array([None, 1], pa.uint64())
+    table = pa.table({"x": pa.chunked_array([good, good, pa.array([3, None, 2**64 - 1], pa.uint64())])})
+    assert 'row 6, column "x": 18446744073709551615' in message(table, [("x", INT)])
+
+
+def test_integers_that_pandas_made_floats() -> None:
+    import pandas
+
+    assert message(pandas.DataFrame({"x": [1, None]}), [("x", INT)]) == (
+        'error[E210]: column "x": expected int, found float64\n'
+        '  help: convert the column to int64 first (in pandas, .astype("Int64") keeps missing values), or declare it float'
+    )
+
+
+def test_pandas_columns_arrow_does_not_know() -> None:
+    import pandas
+
+    assert 'column "x": expected int, found complex128' in message(pandas.DataFrame({"x": [1j]}), [("x", INT)])
+    assert 'column "x": expected int, found duration[ns]' in message(pandas.DataFrame({"x": pandas.to_timedelta([1])}), [("x", INT)])
+    assert 'row 1, column "x": expected str, found 1 (int)' in message(pandas.DataFrame({"x": ["a", 1]}), [("x", STR)])
+    assert read_back(pandas.DataFrame({"x": pandas.Categorical(["a", "b", "a"])}), [("x", STR)]) == [("a",), ("b",), ("a",)]
+
+
+def test_polars_strings_in_every_shape() -> None:
+    import polars
+
+    texts = polars.Series(["a", None, "b", "a long string, not kept inline"])
+    for column in (texts, texts.cast(polars.Categorical), texts.cast(polars.Enum(texts.drop_nulls().to_list()))):
+        frame = polars.DataFrame({"x": column})
+        assert read_back(frame, [("x", STR)], nulls="drop") == [("a",), ("b",), ("a long string, not kept inline",)]
+
+
+def test_lazy_frames_and_other_streams() -> None:
+    import duckdb
+    import polars
+
+    assert message(polars.DataFrame({"x": [1]}).lazy(), [("x", INT)]) == (
+        "error[E231]: a LazyFrame holds no rows yet\n  help: pass frame.collect()"
+    )
+    assert "Series does not come as an Arrow table" in message(polars.Series([1]), [("x", INT)])
+    assert read_back(duckdb.sql("select 1::bigint as src, 2::bigint as dst"), EDGE) == [(1, 2)]

@@ -1,0 +1,59 @@
+"""Files by their endings: what is read, and what is missing, unknown or damaged."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from lftj.dictionary import Dictionary
+from lftj.errors import FileMissingError, FrameError
+from lftj.frames import read
+from lftj.types import INT
+from tests.unit.frames.carriers import message, read_back
+
+EDGE = [("src", INT), ("dst", INT)]
+
+
+def test_missing_files(tmp_path: Path) -> None:
+    (tmp_path / "edges.csv").write_text("src,dst\n")
+    path = tmp_path / "edges.parquet"
+    with pytest.raises(FileMissingError) as caught:
+        read(path, EDGE, dictionary=Dictionary())
+    assert str(caught.value) == f"error[E240]: there is no file {path}\n  help: did you mean edges.csv?"
+    assert isinstance(caught.value, FileNotFoundError)
+    (tmp_path / "a.csv").write_text("src,dst\n")
+    with pytest.raises(FileMissingError, match=r"did you mean edges\.csv"):
+        read(tmp_path / "EDGES.csv", EDGE, dictionary=Dictionary())
+    with pytest.raises(FileMissingError):
+        read(tmp_path / "none.facts", EDGE, dictionary=Dictionary())
+
+
+def test_unknown_endings(tmp_path: Path) -> None:
+    assert message(tmp_path / "edges.xlsx", EDGE) == (
+        "error[E231]: edges.xlsx: unknown format '.xlsx'\n"
+        "  help: name the file .csv, .tsv, .facts (each also with .gz), .parquet, .arrow, .feather or .ipc"
+    )
+
+
+@pytest.mark.parametrize("name", ["x.parquet", "x.arrow", "x.csv.gz"])
+def test_damaged_files(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(b"\x1f\x8b junk")
+    with pytest.raises(FrameError) as caught:
+        read(tmp_path / name, EDGE, dictionary=Dictionary())
+    assert caught.value.code == "E232"
+    assert caught.value.message.startswith(name)
+
+
+def test_endings(tmp_path: Path) -> None:
+    table = pa.table({"src": [1], "dst": [2]})
+    with pa.ipc.new_stream(tmp_path / "s.ipc", table.schema) as writer:
+        writer.write_table(table)
+    (tmp_path / "c.csv.gz").write_bytes(gzip.compress(b"src,dst\n1,2\n"))
+    (tmp_path / "C.TSV").write_text("dst\tsrc\n2\t1\n")
+    pyarrow.parquet.write_to_dataset(table, tmp_path / "d.parquet")
+    for name in ("s.ipc", "c.csv.gz", "C.TSV", "d.parquet"):
+        assert read_back(tmp_path / name, EDGE) == [(1, 2)]

@@ -1,0 +1,97 @@
+"""NULL and NaN: the row and column that are named, and the rows that are left out instead."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from lftj.dictionary import Dictionary
+from lftj.errors import NullValueError
+from lftj.frames import read
+from lftj.types import FLOAT, INT, STR
+from tests.unit.frames.carriers import SparkLike, message, read_back
+
+EDGE = [("src", INT), ("dst", INT)]
+XFER = [("src", INT), ("amt", FLOAT), ("who", STR)]
+
+
+def null_carriers(directory: Path) -> dict[str, object]:
+    """Three rows; `amt` is NULL in row 1, `who` in row 2."""
+    import pandas
+    import polars
+
+    data: dict[str, list[Any]] = {"src": [1, 2, 3], "amt": [1.5, None, 2.5], "who": ["a", "b", None]}
+    table = pa.table(data)
+    pyarrow.parquet.write_table(table, directory / "n.parquet")
+    (directory / "n.csv").write_text("src,amt,who\n1,1.5,a\n2,,b\n3,2.5,c\n")
+    return {
+        "tuples": list(zip(*data.values(), strict=True)),
+        "dicts": table.to_pylist(),
+        "arrow": table,
+        "chunks": pa.concat_tables([table.slice(0, 2), table.slice(2)]),
+        "pandas": pandas.DataFrame(data).convert_dtypes(),
+        "pandas objects": pandas.DataFrame(data, dtype=object),
+        "polars": polars.DataFrame(data),
+        "spark": SparkLike(table),
+        "n.parquet": directory / "n.parquet",
+        "n.csv": directory / "n.csv",
+    }
+
+
+@pytest.mark.parametrize(
+    "carrier", ["tuples", "dicts", "arrow", "chunks", "pandas", "pandas objects", "polars", "spark", "n.parquet", "n.csv"]
+)
+def test_null_names_row_and_column_or_drops_the_row(carrier: str, tmp_path: Path) -> None:
+    source = null_carriers(tmp_path)[carrier]
+    place = {"n.parquet": "n.parquet, row 1", "n.csv": "n.csv, line 3 (row 1)"}.get(carrier, "row 1")
+    assert message(source, XFER) == (
+        f'error[E200]: {place}, column "amt": NULL is not a value\n  help: leave the row out, or load with nulls="drop"'
+    )
+    frame = read(source, XFER, dictionary=Dictionary(), nulls="drop")
+    last = [(3, 2.5, "c")] if carrier == "n.csv" else []
+    assert (frame.rows, frame.dropped) == (1 + len(last), 2 - len(last))
+    assert read_back(source, XFER, nulls="drop") == [(1, 1.5, "a"), *last]
+
+
+def test_nan_is_not_a_value(tmp_path: Path) -> None:
+    import pandas
+    import polars
+
+    data = {"src": [1, 2], "amt": [1.0, math.nan], "who": ["a", "b"]}
+    (tmp_path / "n.csv").write_text("src,amt,who\n1,1.0,a\n2,NaN,b\n")
+    for source in ([(1, 1.0, "a"), (2, math.nan, "b")], pa.table(data), pandas.DataFrame(data), polars.DataFrame(data), tmp_path / "n.csv"):
+        place = "n.csv, line 3 (row 1)" if isinstance(source, Path) else "row 1"
+        assert message(source, XFER) == (
+            f'error[E201]: {place}, column "amt": NaN is not a value\n  help: leave the row out, or load with nulls="drop"'
+        )
+        assert read_back(source, XFER, nulls="drop") == [(1, 1.0, "a")]
+
+
+def test_the_first_bad_row_is_reported_whichever_its_column() -> None:
+    with pytest.raises(NullValueError, match='row 1, column "who"'):
+        read([(1, 1.0, "a"), (2, 2.0, None), (None, 3.0, "c")], XFER, dictionary=Dictionary())
+
+
+def test_a_column_of_nothing_but_null() -> None:
+    table = pa.table({"src": [1], "dst": pa.nulls(1)})
+    assert 'row 0, column "dst": NULL' in message(table, EDGE)
+    assert read(table, EDGE, dictionary=Dictionary(), nulls="drop").dropped == 1
+
+
+def test_unknown_policy() -> None:
+    assert message([], XFER, nulls="ignore") == (
+        'error[E230]: nulls=\'ignore\' is not a policy\n  help: write nulls="error" or nulls="drop"'
+    )
+
+
+def test_null_inside_a_dictionary_encoded_column() -> None:
+    for values in (pa.array([7, None]), pa.array(["a", None])):
+        column = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0]), values)
+        columns = [("x", INT if values.type == pa.int64() else STR)]
+        assert 'row 1, column "x": NULL' in message(pa.table({"x": column}), columns)
+        assert read_back(pa.table({"x": column}), columns, nulls="drop") == [(values[0].as_py(),)] * 2
