@@ -120,6 +120,12 @@ def test_parts_close_what_they_hold_before_they_tell(tmp_path: Path) -> None:
     assert many.profile(last=1)["rounds"].iloc[0] <= 8  # the length doubles, at least, in each
 
 
+def test_what_parts_are_told_they_do_not_tell_again(tmp_path: Path) -> None:
+    many, _, _ = pair(tmp_path, 3, PROGRAMS["two atoms of its own"], [(n, (n + 1) % 12) for n in range(12)])
+    paths, loops = 12 * 12, 3 + 1  # and what each part counts of them
+    assert many.profile(last=1)["rows"].iloc[0] <= 3 * paths + loops  # written once, and told by those two who hold it
+
+
 @pytest.mark.parametrize("move", [move for move in Move if move is not Move.WHOLE])
 def test_a_commit_that_fails_in_a_round_has_not_been(tmp_path: Path, move: Move) -> None:
     rows = edges(30, 36, seed=4)
