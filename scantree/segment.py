@@ -55,10 +55,6 @@ class Segment:
     words: int
     reads: tuple[str, ...] = ()
 
-    def holds(self, address: int) -> bool:
-        """Whether a page with this address is here."""
-        return self.home <= address < self.home + self.room
-
 
 def needed(segments: Iterable[Segment], addresses: Iterable[int]) -> list[Segment]:
     """Those of the segments in which pages at these addresses (0: none) are, and all below them. KeyError when one is missing."""

@@ -198,6 +198,18 @@ def test_cycles_that_are_cut_hold_nothing_up(tmp_path: Path, parts: int) -> None
     assert report["anew"] == 0
 
 
+def test_rows_of_one_column_come_back_where_there_is_another_way(tmp_path: Path) -> None:
+    workspace: Any = lftj.connect(executor=InlineExecutor(tmp_path, 3))
+    workspace.relation("e", {"x": int, "y": int})
+    workspace.load("e", [(0, 1), (1, 2), (2, 3), (0, 4), (4, 2), (3, 5)])
+    with in_rounds():
+        workspace.add_rules(".decl r(x: number) r(0) :- e(0, _). r(y) :- r(x), e(x, y).")
+        with workspace.transaction() as tx:
+            tx.delete("e", [(1, 2), (3, 5)])
+    assert sorted(workspace["r"].fetchall()) == [(n,) for n in range(5)]
+    assert workspace.profile(last=1)["anew"].iloc[0] == 0
+
+
 def test_a_deletion_in_a_large_closure_is_followed(tmp_path: Path) -> None:
     chains = {(100 * chain + n, 100 * chain + n + 1) for chain in range(60) for n in range(12)} | {(9000, 9001), (9001, 9002)}
     workspace, executor = closing(tmp_path, 7, chains)

@@ -94,6 +94,9 @@ def test_no_nulls_in_facts() -> None:
 def test_relations_without_columns() -> None:
     assert facts("()\n()\n", {}, []) == [(), ()]
     assert facts("", {}, []) == []
+    assert facts("nothing\n()\n", {"headers": "true"}, []) == [()]
+    with pytest.raises(LftjError, match="stdin, line 3: expected"):
+        facts("nothing\n()\nyes\n", {"headers": "true"}, [])
     with pytest.raises(LftjError) as caught:
         facts("()\nyes\n", {}, [])
     assert str(caught.value) == (

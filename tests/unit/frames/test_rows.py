@@ -46,6 +46,10 @@ ROWS = [
         "error[E210]: row 1, column \"dst\": expected int, found '2' (str)\n  help: convert it with int(…), or declare the column str",
     ),
     (
+        [(1, "2"), (2, "3")],
+        "error[E210]: row 0, column \"dst\": expected int, found '2' (str)\n  help: convert it with int(…), or declare the column str",
+    ),
+    (
         [(1, 2), (1, 2**63)],
         'error[E220]: row 1, column "dst": 9223372036854775808 is outside the range of int, -9223372036854775808 … 9223372036854775807',
     ),

@@ -56,6 +56,32 @@ def test_a_stored_tree_is_opened_elsewhere_and_changed_there(tmp_path: Path, cap
     assert same(found, tree)
 
 
+def test_an_empty_tree_has_no_page_to_open(tmp_path: Path) -> None:
+    arena = Arena(RESERVE)
+    tree = tree_of(arena, 10)
+    segment = SegmentFile(arena, tmp_path, "one", 1 << 22).append([0, tree.root])
+    assert address_of(arena, 0) == 0
+    assert open_segments(Arena(RESERVE), tmp_path, [segment], [0, address_of(arena, tree.root), 0])[::2] == [0, 0]
+
+
+def test_a_segment_that_could_not_be_mapped_is_mapped_later_at_its_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arena, other = Arena(RESERVE), Arena(RESERVE)
+    tree = tree_of(arena, 300)
+    segment = SegmentFile(arena, tmp_path, "one", 1 << 22).append([tree.root])
+
+    def refuse(*_: object) -> None:
+        raise OSError("no address space")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("scantree.arena.show_file", refuse)
+        with pytest.raises(OSError, match="no address space"):
+            opened(tmp_path, [segment], tree, address_of(arena, tree.root), other)
+    found = opened(tmp_path, [segment], tree, address_of(arena, tree.root), other)
+    assert found.root == address_of(arena, tree.root)
+    assert same(found, tree)
+    assert len(other.taken) == 1
+
+
 def test_a_later_version_writes_what_it_changed(tmp_path: Path) -> None:
     arena = Arena(RESERVE)
     tree = tree_of(arena, 200_000)

@@ -17,6 +17,7 @@ def test_replacing_leaves_the_old_snapshot_alone():
     assert "p" in old
     assert "p" not in new
     assert new.replace({}).version == 3
+    assert list(new.replace({"p": p}, drop=["p", "q"])) == []
 
 
 def test_base_rows_have_a_name_that_no_user_can_write():

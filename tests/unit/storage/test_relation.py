@@ -138,3 +138,11 @@ def test_difference_is_exactly_what_was_applied(start, other):
     assert rows(change.inserts) == sorted(other - start)
     assert rows(change.erases) == sorted(start - other)
     assert len(version.difference(version)) == 0
+
+
+@pytest.mark.parametrize("before", [[], [(1, 1, 1), (2, 2, 2)]])
+def test_the_change_to_other_rows_is_what_differs(arena, before):
+    after = [(2, 2, 2), (3, 3, 3), (4, 4, 4)]
+    delta = RelationVersion.build(TRIPLE, arena, columns(before)).change_to(columns(after))
+    assert rows(delta.inserts) == sorted(set(after) - set(before))
+    assert rows(delta.erases) == sorted(set(before) - set(after))
