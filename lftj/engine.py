@@ -28,7 +28,7 @@ from lftj.result import Result
 from lftj.state import State
 from lftj.storage.database import Database
 from lftj.storage.delta import Columns, Delta
-from lftj.subscription import Subscriptions
+from lftj.subscription import News, Subscriptions
 from lftj.texts import Texts
 from lftj.writer import WriterLock
 from partition.executor import ThreadExecutor
@@ -106,8 +106,8 @@ class Engine:
             with suppress(MemoryError):
                 self.dictionary.forget(self.arena.occurring)
 
-    def commit(self, proposal: Proposal) -> Outcome:
-        """Carry a proposal out, publish it and queue its change sets. With the writer lock held."""
+    def carry_out(self, proposal: Proposal) -> tuple[Outcome, list[News]]:
+        """What a proposal comes to, and whom to tell what when it is published. With the writer lock held."""
         try:
             outcome = carry_out(self.state, proposal, self.context(proposal.aggregates))
             version, schema = outcome.state.version, outcome.state.schema
@@ -116,10 +116,7 @@ class Engine:
         except MemoryError as error:
             hint = "commit less at a time, or give the machine more memory"
             raise LimitError("memory ran out; the transaction was rolled back", code="E333", hint=hint) from error
-        self.state = outcome.state
-        self.history.append((version, outcome.works))
-        self.subscriptions.send(news)
-        return outcome
+        return outcome, news
 
     # ── rows for the user ─────────────────────────────────────────────────────────────────────────────────────────────
     def result(self, state: State, schema: RelationSchema) -> Result:

@@ -82,10 +82,6 @@ class Subscriptions:
                 found += [(subscription, result) for subscription in subscribers]
         return found
 
-    def send(self, news: list[News]) -> None:
-        """Queue what is `addressed`. Call with the writer lock held, then `deliver` without it."""
-        self.waiting.extend(news)
-
     def announce(self, changes: Mapping[str, Callable[[], Result]]) -> None:
         """Both at once, for a commit that is published already."""
         self.waiting.extend(self.addressed(changes))

@@ -111,19 +111,24 @@ class Transaction(Writing[Draft]):
 
         Raises KeyViolationError, ValueRangeError, LimitError … Afterwards subscribers have been called.
         """
-        draft = self._open()
+        draft, engine = self._open(), self._engine
         self._ended = "rolled back"
         try:
-            outcome = self._engine.commit(draft.proposal())
-            self._ended = "committed"
-            self._texts = self._engine.dictionary.texts()
-            self._catalog, self._version = outcome.state.program.catalog, outcome.state.version
+            outcome, news = engine.carry_out(draft.proposal())
+            tell, catalog, version = engine.subscriptions.waiting.extend, outcome.state.program.catalog, outcome.state.version
+            texts = engine.dictionary.texts()
+            # Python handles no interrupt from here until `tell`, which is C's, has returned: all of this happens, or nothing.
+            engine.state, self._ended, self._texts = outcome.state, "committed", texts
+            self._catalog, self._version = catalog, version
             self._changes, self._base_changes, self.work = outcome.changes, outcome.base_changes, outcome.work
-            self._engine.forget_strings()
-        finally:
-            self._release()
-        self._engine.subscriptions.deliver()
-        return self._version
+            tell(news)
+            engine.history.append((version, outcome.works))
+            engine.forget_strings()
+        finally:  # as `_release`, at whose beginning an interrupt might be handled
+            self._draft, self._writer.owner = None, None
+            self._writer.lock.release()
+        engine.subscriptions.deliver()
+        return version
 
     # ── what it did ───────────────────────────────────────────────────────────────────────────────────────────────────
     @property

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from scantree.forking import held_while_forking
 from scantree.mapping import reserve, show_file
 from scantree.page_kernels import ARENA_HEADER, NEXT_WORD, WORDS_IN_USE, note_words, release
 from scantree.watched_files import Watch
@@ -83,6 +84,7 @@ class Arena:
         self.memory[:ARENA_HEADER] = 0
         self.memory[NEXT_WORD] = ARENA_HEADER
         self.lock = threading.RLock()
+        held_while_forking(self.lock)
         self._ceiling = self.memory.size  # what is mapped lies above
         self.mapped: dict[str, tuple[int, int]] = {}
         """By the name of a segment that is mapped: the place of its first word, and how many words there are (`segment`)."""

@@ -39,19 +39,18 @@ class Injected(Exception):
 
 
 class FailingCommit:
-    """In place of the engine's `commit`: one that raises Injected at the entry of its call number `fatal`, until it has published."""
+    """In place of the engine's `carry_out`: one that raises Injected at the entry of its call number `fatal`."""
 
     def __init__(self, engine: Any, fatal: int):
-        self._engine, self._commit, self._fatal = engine, engine.commit, fatal
+        self._carry_out, self._fatal = engine.carry_out, fatal
         self._calls = 0
         self.where = ""
         """The function that was made to fail."""
 
     def __call__(self, proposal: Any) -> Any:
-        self._before = self._engine.state
         sys.setprofile(self._entered)
         try:
-            return self._commit(proposal)
+            return self._carry_out(proposal)
         finally:
             sys.setprofile(None)
 
@@ -62,7 +61,7 @@ class FailingCommit:
         if event != "call" or silent or not code.co_filename.startswith(PACKAGES):
             return
         self._calls += 1
-        if self._calls == self._fatal and self._engine.state is self._before:
+        if self._calls == self._fatal:
             self.where = f"{Path(code.co_filename).stem}.{code.co_name}"
             raise Injected(self.where)
 
@@ -131,12 +130,12 @@ def test_a_commit_that_fails_at_any_call_happens_not_at_all_and_the_next_is_righ
 def fails(workspace: Any, fatal: int) -> str | None:
     """Make `change` fail at its call number `fatal`: where that was, or None when there are not as many."""
     engine, version = workspace._engine, workspace.version
-    engine.commit = failing = FailingCommit(engine, fatal)
+    engine.carry_out = failing = FailingCommit(engine, fatal)
     try:
         change(workspace)
     except Injected:
         assert workspace.version == version
         return failing.where
     finally:
-        del engine.commit
+        del engine.carry_out
     return None

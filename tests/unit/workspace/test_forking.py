@@ -74,11 +74,14 @@ def test_locks_under_which_orders_are_made_are_free_in_a_child(closure):
         assert told_by_child(lambda: (len(closure.query("e(x, y), e(y, z), r(z, x)")), closure.verify())) == "(0, [])"
 
 
-def test_who_forks_waits_for_what_others_change(closure):
+@pytest.mark.parametrize("lock", ["arena", "parser"])
+def test_who_forks_waits_for_what_others_change(closure, lock):
     until = threading.Event()
-    with held_by_another_thread(parser._one_at_a_time, until):
+    lock = closure._engine.arena.lock if lock == "arena" else parser._one_at_a_time
+    with held_by_another_thread(lock, until):
         threading.Timer(0.2, until.set).start()
-        assert told_by_child(lambda: len(closure.query("r(x, y), e(x, y)"))) == "3"
+        assert told_by_child(lambda: closure.load("e", [(4, 5)])) == "1"
+    assert len(closure["e"]) == 3
 
 
 def test_a_reader_finds_nothing_half_let_go_where_an_order_is_made(closure):

@@ -90,13 +90,28 @@ def heard(changes) -> set[tuple[int, ...]]:
 
 @pytest.mark.usefixtures("heeding_interrupts")
 @pytest.mark.filterwarnings("ignore:a transaction was dropped")
-def test_the_next_transaction_begins_whenever_ctrl_c_comes(told):
-    ws, _ = told
-    number = 0
-    while interrupted(lambda: ws.transaction().rollback(), number):
-        ws.load("edge", [(number, number)])
-        number += 1
-    assert number > 5
+def test_a_transaction_happens_whole_or_not_at_all_whenever_ctrl_c_comes(told):
+    ws, changes = told
+    number, transactions = 0, []
+
+    def write():
+        with ws.transaction() as tx:
+            transactions.append(tx)
+            tx.insert("edge", [(number, number + 1)])
+
+    coming = True
+    while coming:
+        transactions.clear()
+        number, before = number + 1, ws.version
+        coming = interrupted(write, number - 1)
+        happened = "committed" in repr(transactions[:1])
+        assert ws.version == before + happened
+        assert ((number, number + 1) in set(ws["edge"])) == happened
+        transactions.clear()
+        ws.load("edge", [(-number, number)])  # the lock is free
+        assert heard(changes) == set(ws["far"])
+    assert number > 30
+    assert ws.verify() == []
 
 
 @pytest.mark.usefixtures("heeding_interrupts")
