@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import repeat
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +28,7 @@ from lftj.arrow_strings import as_large_strings, bytes_of, one_piece, to_str
 from lftj.errors import NullValueError, ValueTypeError
 from lftj.text_index import Table, TextIndex
 from lftj.texts import Texts, of_codes, pc
+from scantree.forking import held_while_forking
 
 _ENTRY = 190
 """Bytes of a string of no letters in the `dict`, in the index and as an offset."""
@@ -36,6 +38,10 @@ _ROOM = 16 << 20
 """Bytes that may come before any are looked through."""
 _FEW = 0.5
 """Of the bytes of all strings: where those in use are more, the others are not worth the work."""
+
+
+class _Use:
+    """Someone is at work with strings. One that an interrupt left behind is gone with its last reference."""
 
 
 class Dictionary(Texts):
@@ -50,9 +56,9 @@ class Dictionary(Texts):
         super().__init__((self._offsets[:1], self._data[:0]), object())
         self._index = TextIndex()
         self._lock = threading.Lock()
+        held_while_forking(self._lock)
         self._constants: set[int] = set()
-        self._asking = threading.local()
-        self._users = 0
+        self._uses: WeakSet[_Use] = WeakSet()
         self._lasting = 0  # bytes that were left when strings were forgotten last
 
     def __len__(self) -> int:
@@ -117,8 +123,6 @@ class Dictionary(Texts):
 
     def constant(self, text: str) -> int:
         """The code of a string that a rule names, as `encode_one`; it is never forgotten, as plans are kept that have it."""
-        if getattr(self._asking, "now", False):
-            return self.encode_one(text)
         code = self._codes.get(text)
         if code is None or code not in self._constants:
             with self.in_use():
@@ -168,23 +172,13 @@ class Dictionary(Texts):
     @contextmanager
     def in_use(self) -> Iterator[None]:
         """For the length of a block nothing is forgotten: for those who encode strings without being the one who writes."""
+        use = _Use()
         with self._lock:
-            self._users += 1
+            self._uses.add(use)
         try:
             yield
         finally:
-            with self._lock:
-                self._users -= 1
-
-    @contextmanager
-    def asking(self) -> Iterator[None]:
-        """As `in_use`, for a question, of which no plan is kept: what it names on this thread may be forgotten afterwards."""
-        with self.in_use():
-            self._asking.now = True
-            try:
-                yield
-            finally:
-                self._asking.now = False
+            self._uses.discard(use)
 
     @property
     def overgrown(self) -> bool:
@@ -200,7 +194,7 @@ class Dictionary(Texts):
         """
         with self._lock:
             self._finish()
-            if self._users or self._first:
+            if len(self._uses) or self._first:
                 return
             used = held(len(self))
             used[list(self._constants)] = True
@@ -233,6 +227,17 @@ class Dictionary(Texts):
         self._data[used : ends[-1]] = bytes_of(strings)
         self._flat = (self._offsets[: count + 1 + len(strings)], self._data[: ends[-1]])
         self._index.extend(*self._flat)
+
+
+class PassingNames(Dictionary):
+    """A dictionary for a question, of which no plan is kept: what it names is forgotten like other strings. Use while it is `in_use`."""
+
+    def __init__(self, dictionary: Dictionary):
+        self.__dict__ = dictionary.__dict__  # the same one, but for a method
+
+    def constant(self, text: str) -> int:
+        """The code of a string that the question names."""
+        return self.encode_one(text)
 
 
 def _with_room(array: np.ndarray, used: int, needed: int) -> np.ndarray:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from lftj.dictionary import PassingNames
 from lftj.errors import ParseError, ProgramErrors
 from lftj.maintain.refresh import refresh
 from lftj.program.check import check
@@ -40,9 +41,9 @@ def answer(engine: Engine, state: State, question: object) -> Result:
     program, schema, own = asked(state.program, body)
     stratified = program.stratified
     fresh = {schema.name: schema} | {name: stratified.relations[name] for stratum in own for name in stratum.relations}
-    with engine.dictionary.asking():
+    with engine.dictionary.in_use():
         context = engine.context(state.aggregates)
-        context.keep, context.prepared = False, {}
+        context.keep, context.prepared, context.dictionary = False, {}, PassingNames(engine.dictionary)
         database = state.database.replace({name: RelationVersion.empty(schema, engine.arena) for name, schema in fresh.items()})
         alone = StratifiedProgram(stratified.relations, Stratification.of(own))
         database = refresh(alone, database, database, {}, {}, context, changed_rules=frozenset(fresh)).database

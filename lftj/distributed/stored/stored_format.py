@@ -18,7 +18,7 @@ _SOURCES = (
     "scantree/*.py",
     "sensitivity/*.py",
     "lftj/dictionary.py",
-    "lftj/text_index*.py",
+    "lftj/text*.py",
     *(f"lftj/{layer}/**/*.py" for layer in _LAYERS),
 )
 

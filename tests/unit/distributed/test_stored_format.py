@@ -16,6 +16,7 @@ def test_the_sources_of_pages_and_states_are_there() -> None:
         "scantree/segment.py",
         "scantree/packing_kernels.py",
         "lftj/text_index_kernels.py",
+        "lftj/texts.py",
         "lftj/heads/user_totals.py",
         "lftj/distributed/stored/stored_heads.py",
         "lftj/recursion/update/iterated_relation.py",
