@@ -74,6 +74,17 @@ def test_a_part_does_a_commit_once_though_others_follow_elsewhere(tmp_path: Path
     assert views(many) == views(opened(lftj.connect(), [*EDGES, *((k, 100) for k in range(20))], [*LINKS, (12, 0)]))
 
 
+def test_a_part_that_went_on_elsewhere_is_brought_forward_and_the_profile_says_so(tmp_path: Path) -> None:
+    many = lftj.connect(executor=InlineExecutor(tmp_path, 1, workers=2))
+    many.add_rules(".decl e(k: number, v: number) .decl n(k: number, c: number) n(k, count()) :- e(k, _).")
+    for k in range(6):
+        many.load("e", [(k, k)])
+    costs = many.profile(last=3)
+    assert costs["behind"].tolist() == [1, 1, 1]  # two workers, one commit each in turn
+    assert costs["built"].tolist() == [0, 0, 0]
+    assert sorted(many["n"].fetchall()) == [(k, 1) for k in range(6)]
+
+
 def test_a_commit_that_failed_is_not_gone_on_from_after_others_elsewhere(tmp_path: Path) -> None:
     executor = InlineExecutor(tmp_path, PARTS)
     many = opened(lftj.connect(executor=executor))

@@ -1,0 +1,29 @@
+"""What is counted before rules come, and how exactly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import lftj
+from lftj.distributed import census
+from lftj.distributed.census import CensusTask, two_digits
+from tests.distributed.inline import InlineExecutor
+
+
+@pytest.mark.parametrize(("parts", "least", "counts"), [(2, 20, True), (2, 10_000, False), (1, 20, False)])
+def test_no_job_counts_small_relations_or_a_single_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parts: int, least: int, counts: bool
+) -> None:
+    monkeypatch.setattr(census, "LEAST_ROWS", least)
+    executor = InlineExecutor(tmp_path, parts)
+    with lftj.connect(executor=executor) as workspace:
+        workspace.relation("e", {"x": int, "y": int})
+        workspace.load("e", [(1, y) for y in range(40)])
+        workspace.add_rules(".decl v(x: number) v(x) :- e(x, _).")
+    assert any(isinstance(task, CensusTask) for task in executor.tasks) == counts
+
+
+def test_sizes_are_told_to_two_digits() -> None:
+    assert [two_digits(count) for count in (0, 7, 99, 123, 12_345)] == [0, 7, 99, 120, 12_000]
