@@ -85,6 +85,18 @@ def test_a_part_that_went_on_elsewhere_is_brought_forward_and_the_profile_says_s
     assert sorted(many["n"].fetchall()) == [(k, 1) for k in range(6)]
 
 
+def test_parts_are_kept_where_another_driver_opens_the_path(tmp_path: Path) -> None:
+    executor = InlineExecutor(tmp_path, 2)
+    with lftj.connect(executor=executor) as first:
+        first.add_rules(".decl e(k: number, v: number) .decl n(k: number, c: number) n(k, count()) :- e(k, _).")
+        first.load("e", [(k, k) for k in range(6)])
+    with lftj.connect(executor=executor) as second:
+        second.load("e", [(k, 9) for k in range(6)])
+        cost = second.profile(last=1).iloc[0]
+        assert (cost["built"], cost["opened"], cost["behind"]) == (0, 0, 0)
+        assert sorted(second["n"].fetchall()) == [(k, 2) for k in range(6)]
+
+
 def test_a_commit_that_failed_is_not_gone_on_from_after_others_elsewhere(tmp_path: Path) -> None:
     executor = InlineExecutor(tmp_path, PARTS)
     many = opened(lftj.connect(executor=executor))
