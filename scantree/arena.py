@@ -14,13 +14,14 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scantree.forking import held_while_forking
 from scantree.mapping import reserve, show_file
-from scantree.page_kernels import ARENA_HEADER, NEXT_WORD, WORDS_IN_USE, note_words, release
+from scantree.page_kernels import ARENA_HEADER, NEXT_WORD, REFERENCES, WORDS_IN_USE, discard, note_words, release
 from scantree.watched_files import Watch
 
 Words = NDArray[np.int64]
@@ -138,6 +139,22 @@ class Arena:
         """Raise MemoryError unless `words` more fit. Kernels do not check again."""
         if int(self.memory[NEXT_WORD]) + words > self._ceiling:
             raise MemoryError(f"the arena of {self.memory.size * _WORD >> 30} GiB cannot hold another {words * _WORD >> 20} MiB")
+
+    def made(self, kernel: Callable[..., Any], *arguments: object) -> Any:
+        """What a kernel returns that makes a version in this arena, the root first. Call with the lock held.
+
+        An interrupt (Ctrl-C) that comes while it runs is handled when it has returned, and what it returned would be lost, with all pages
+        of the version. So one call, which is C's, runs the kernel and keeps that.
+        """
+        results: list[Any] = []
+        try:
+            results.extend(map(kernel, (self.memory,), *zip(arguments)))
+        except BaseException:
+            for root, *_ in results:
+                if root and not self.memory[root + REFERENCES]:  # it may be a page that versions have
+                    discard(self.memory, root)
+            raise
+        return results[0]
 
     # ── files ─────────────────────────────────────────────────────────────────────────────────────────────────────────
     def is_free(self, first: int, words: int) -> bool:

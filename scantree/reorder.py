@@ -51,7 +51,7 @@ def packed(tree: Tree, like: Tree, order: Sequence[int], dropped: int) -> Tree |
     with tree.arena.lock:
         tree.arena.sweep()
         tree.arena.require(words_to_load(like.layout, len(rows)))
-        return like.version(*build_packed(memory, like.layout, rows, zeros, lows, bits, load_fill(like.layout)))
+        return like.version(*tree.arena.made(build_packed, like.layout, rows, zeros, lows, bits, load_fill(like.layout)))
 
 
 def by_columns(tree: Tree, like: Tree, order: Sequence[int], dropped: int) -> Tree:

@@ -90,7 +90,8 @@ class Tree:
         with self.arena.lock:
             self.arena.sweep()
             self.arena.require(words_to_load(self.layout, data.shape[1]))
-            return self._published(*build(self.arena.memory, self.layout, data, load_fill(self.layout)), data.shape[1])
+            root, height = self.arena.made(build, self.layout, data, load_fill(self.layout))
+            return self._published(root, height, data.shape[1])
 
     def _published(self, root: int, height: int, count: int) -> Tree:
         """The version that was just made. Call with the lock held."""
@@ -114,7 +115,7 @@ class Tree:
             self.arena.sweep()
             memory = self.arena.memory
             self.arena.require(words_to_change(self.layout, self.height, added.shape[1], removed.shape[1], int(memory[WORDS_IN_USE])))
-            root, height = apply_changes(memory, self.layout, self.root, self.height, added, removed)
+            root, height = self.arena.made(apply_changes, self.layout, self.root, self.height, added, removed)
             return self._published(root, height, rank(memory, root, height, END))
 
     def without_values(self) -> Tree:
