@@ -15,11 +15,10 @@ import numpy as np
 
 from lftj.commit import Outcome, Proposal, carry_out
 from lftj.dictionary import Dictionary
-from lftj.errors import LimitError
 from lftj.heads.user import UserAggregate
 from lftj.join.context import Buffer, Context
 from lftj.join.statistics import Statistics
-from lftj.limits import LimitStack
+from lftj.limits import LimitStack, short_of_memory
 from lftj.maintain.rule_work import RuleWork
 from lftj.maintain.trace_choice import TraceOverride
 from lftj.program.normal_form import CHANGE_COLUMNS, RelationSchema
@@ -108,15 +107,11 @@ class Engine:
 
     def carry_out(self, proposal: Proposal) -> tuple[Outcome, list[News]]:
         """What a proposal comes to, and whom to tell what when it is published. With the writer lock held."""
-        try:
+        with short_of_memory("the transaction was rolled back", "commit less at a time"):
             outcome = carry_out(self.state, proposal, self.context(proposal.aggregates))
             version, schema = outcome.state.version, outcome.state.schema
             changes = {name: partial(self.change_set, version, schema(name), delta) for name, delta in outcome.changes.items()}
-            news = self.subscriptions.addressed(changes)
-        except MemoryError as error:
-            hint = "commit less at a time, or give the machine more memory"
-            raise LimitError("memory ran out; the transaction was rolled back", code="E333", hint=hint) from error
-        return outcome, news
+            return outcome, self.subscriptions.addressed(changes)
 
     # ── rows for the user ─────────────────────────────────────────────────────────────────────────────────────────────
     def result(self, state: State, schema: RelationSchema) -> Result:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import threading
 import time
 import warnings
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
-from lftj.errors import DeclarationError
+from lftj.errors import DeclarationError, LimitError
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,3 +87,13 @@ class _Block(AbstractContextManager[None]):
         if not self._entered:
             message = "ws.limits(…) bounds what is done inside `with ws.limits(…):`, and was used without it: nothing was bounded"
             warnings.warn(message, RuntimeWarning, stacklevel=2)
+
+
+@contextmanager
+def short_of_memory(consequence: str, remedy: str) -> Iterator[None]:
+    """Raise LimitError (E333) where the machine, or the arena, has no more memory for what happens in a block."""
+    try:
+        yield
+    except MemoryError as error:
+        hint = f"{remedy}, or give the machine more memory"
+        raise LimitError(f"memory ran out; {consequence}", code="E333", hint=hint) from error

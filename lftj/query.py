@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from lftj.dictionary import PassingNames
 from lftj.errors import ParseError, ProgramErrors
+from lftj.limits import short_of_memory
 from lftj.maintain.refresh import refresh
 from lftj.program.check import check
 from lftj.program.normal_form import QUESTION, RelationSchema, RuleVariable, StratifiedProgram, Stratum
@@ -41,7 +42,7 @@ def answer(engine: Engine, state: State, question: object) -> Result:
     program, schema, own = asked(state.program, body)
     stratified = program.stratified
     fresh = {schema.name: schema} | {name: stratified.relations[name] for stratum in own for name in stratum.relations}
-    with engine.dictionary.in_use():
+    with engine.dictionary.in_use(), short_of_memory("there is no answer", "ask for less at a time"):
         context = engine.context(state.aggregates)
         context.keep, context.prepared, context.dictionary = False, {}, PassingNames(engine.dictionary)
         database = state.database.replace({name: RelationVersion.empty(schema, engine.arena) for name, schema in fresh.items()})

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lftj.limits import short_of_memory
 from lftj.maintain.refresh import refresh
 from lftj.maintain.rule_state import RelationState
 from lftj.maintain.view_states import ViewState
@@ -31,7 +32,7 @@ class Discrepancy:
 
 def discrepancies(engine: Engine, state: State) -> list[Discrepancy]:
     """The views that differ from a fresh evaluation; empty when all is well. As expensive as computing every view from nothing."""
-    with engine.dictionary.in_use():
+    with engine.dictionary.in_use(), short_of_memory("views were not compared", "let go of snapshots and results that are not needed"):
         return list(_discrepancies(engine, state))
 
 

@@ -208,3 +208,22 @@ def test_memory_that_runs_out_rolls_back(monkeypatch):
     assert "commit less at a time" in caught.value.hint
     ws.load("p", [(2,)])
     assert rows(ws, "p") == {(1,), (2,)}
+
+
+def test_memory_that_runs_out_is_told_to_who_asks_and_who_verifies(monkeypatch):
+    ws = lftj.connect()
+    ws.add_rules(".decl p(x: number)\n.decl q(x: number)\nq(x) :- p(x), x > 1.")
+    ws.load("p", [(1,), (2,)])
+
+    def full(*_: object) -> None:
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Arena, "require", full)
+        with pytest.raises(lftj.LimitError, match="memory ran out; there is no answer") as caught:
+            ws.query("p(x), q(y), x < y")
+        assert caught.value.code == "E333"
+        with pytest.raises(lftj.LimitError, match="memory ran out; views were not compared"):
+            ws.verify()
+    assert ws.query("p(x), q(y), x < y").fetchall() == [(1, 2)]
+    assert ws.verify() == []
