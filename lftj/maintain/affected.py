@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from heapq import heappop, heappush
 
+from lftj.maintain.changed_values import ChangedValues
 from lftj.program.normal_form import StratifiedProgram, Stratum
 from lftj.program.stratification import Stratification
 from lftj.storage.database import BASE_SUFFIX
@@ -13,9 +14,10 @@ from lftj.storage.database import BASE_SUFFIX
 class Affected:
     """The strata to look at, in their order; while they are gone through, further relations may turn out to change."""
 
-    def __init__(self, order: Stratification):
+    def __init__(self, order: Stratification, values: ChangedValues):
         """None yet."""
         self._order = order
+        self._values = values
         self._waiting: list[int] = []
         self._seen: set[int] = set()
         self._done = -1
@@ -26,10 +28,13 @@ class Affected:
         self._look_at(place[name] for name in relations if name in place)
 
     def rows_changed(self, relations: Iterable[str]) -> None:
-        """Rows of relations changed, or those that a relation has beside its rules. O(relations and strata that read them · log strata)."""
+        """Rows of relations changed, or those that a relation has beside its rules.
+
+        O(relations and strata that read them, but for those that read only rows with other constants, · log strata).
+        """
         place = self._order.place
         for name in relations:
-            self._look_at(self._order.reading(name))
+            self._look_at(self._values.readers(self._order, name))
             own = name.removesuffix(BASE_SUFFIX)
             if own in place:
                 self._look_at((place[own],))

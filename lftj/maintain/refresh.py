@@ -81,7 +81,7 @@ def refresh(
     context.constant = program.order.is_constant
     context.upkeep = versions.upkeep(context.kept_orders)
     refresher = _Refresher(program, versions, before, context, changed_rules, was)
-    affected = Affected(program.order)
+    affected = Affected(program.order, refresher.values)
     affected.rules_changed(changed_rules)
     affected.rows_changed(versions.deltas)
     for stratum in affected:
@@ -112,7 +112,7 @@ class _Refresher:
         self.context = context
         self.found: dict[str, Delta] = {}
         self.works: list[RuleWork] = []
-        self.values = ChangedValues(versions.deltas, context.dictionary)
+        self.values = ChangedValues(versions.deltas, program.relations, context.dictionary)
         self.heads = CommitHeads(program, before, versions, context, changed_rules)
 
     def states(self) -> ViewStates:

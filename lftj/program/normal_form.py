@@ -7,12 +7,12 @@ their name, which no user can write.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from lftj.errors import Span
-from lftj.program.stratification import Stratification
+from lftj.program.stratification import Reading, Stratification, reading_key
 from lftj.types import INT, Type
 
 CHANGE_COLUMNS = (("__diff__", INT), ("__version__", INT))
@@ -139,6 +139,25 @@ class NormalRule:
         return [atom.relation for atom in (*self.atoms, *self.negated)]
 
     @property
+    def readings(self) -> Iterator[Reading]:
+        """Which rows of these relations."""
+        for atom in (*self.atoms, *self.negated):
+            column, value = next(self.constants(atom), (None, None))
+            if column is None or value is None:
+                yield (atom.relation,)
+            else:
+                yield atom.relation, column
+                yield atom.relation, column, reading_key(value.type, value.value)
+
+    def constants(self, atom: PositiveAtom | NegatedAtom) -> Iterator[tuple[int, Value]]:
+        """The columns of one of the atoms that must hold a constant, which stands there or in an equation."""
+        fixed = {given.variable: given.expression for given in self.assignments}
+        for column, argument in enumerate(atom.args):
+            value = fixed.get(argument.variable) if isinstance(argument, Ref) else argument
+            if isinstance(value, Value):
+                yield column, value
+
+    @property
     def aggregates(self) -> bool:
         """True when some head column is aggregated."""
         return any(isinstance(term, AggregateTerm) for term in self.head)
@@ -173,6 +192,11 @@ class FunctorRule:
     def reads(self) -> Iterable[str]:
         """The relations the rule reads: its domain."""
         return (self.domain,)
+
+    @property
+    def readings(self) -> Iterator[Reading]:
+        """Any row of it."""
+        yield (self.domain,)
 
 
 # ── relations and the whole ───────────────────────────────────────────────────────────────────────────────────────────
@@ -215,6 +239,11 @@ class Stratum:
     def reads(self) -> frozenset[str]:
         """The relations that some rule of the stratum reads, its own included."""
         return frozenset(name for rule in self.rules for name in rule.reads)
+
+    @cached_property
+    def readings(self) -> frozenset[Reading]:
+        """Which rows of them."""
+        return frozenset(reading for rule in self.rules for reading in rule.readings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,21 @@ only those strata are looked at that come, go, or move.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from operator import attrgetter
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from lftj.types import Interning, Type, encode_scalar
 
 if TYPE_CHECKING:
     from lftj.program.normal_form import Stratum
+
+Reading = tuple[str] | tuple[str, int] | tuple[str, int, int | str]
+"""A relation of which any row is read; one of which rows with some constant in this column are, and no others; one such constant, as
+`reading_key` has it."""
+
+_NO_STRINGS = cast(Interning, None)
 
 Piece = tuple[int, int, "Sequence[Stratum]"]
 """Strata to stand where those from one place to before another stood."""
@@ -22,12 +31,14 @@ class Stratification:
     """Strata in an order in which each reads only earlier ones and itself.
 
     `place`: the place of the stratum of each derived relation; `readers`: for each relation that is read, the strata that read it, each by
-    the first of its relations.
+    the first of its relations. Many may read one relation, each for a constant of its own, as in `late(f) :- event("late", f).`;
+    `row_readers`: those who read any of its rows, those who read only rows with some constant in a column, and with which.
     """
 
     strata: tuple[Stratum, ...] = ()
     place: Mapping[str, int] = field(default_factory=dict)
     readers: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    row_readers: Mapping[Reading, frozenset[str]] = field(default_factory=dict)
 
     @staticmethod
     def of(strata: Sequence[Stratum]) -> Stratification:
@@ -53,6 +64,10 @@ class Stratification:
         """The places of the strata that read a relation."""
         return (self.place[name] for name in self.readers.get(relation, ()))
 
+    def reading_rows(self, reading: Reading) -> Sequence[int]:
+        """The places of the strata that read these rows of a relation."""
+        return [self.place[name] for name in self.row_readers.get(reading, ())]
+
     def replaced(self, pieces: Sequence[Piece]) -> Stratification:
         """With other strata in some places; the pieces ascend and do not overlap.
 
@@ -70,19 +85,23 @@ class Stratification:
             _number(place, made, len(strata))
             strata += made
             done = end
-        return Stratification(tuple(strata), place, self._readers_with(pieces))
+        before = {id(each): each for start, end, _ in pieces for each in self.strata[start:end]}
+        after = {id(each): each for _, _, made in pieces for each in made}
+        gone = [each for number, each in before.items() if number not in after]
+        come = [each for number, each in after.items() if number not in before]
+        readers = _changed(self.readers, _by_what(gone, reads_of), _by_what(come, reads_of))
+        row_readers = _changed(self.row_readers, _by_what(gone, readings_of), _by_what(come, readings_of))
+        return Stratification(tuple(strata), place, readers, row_readers)
 
-    def _readers_with(self, pieces: Iterable[Piece]) -> dict[str, frozenset[str]]:
-        gone = {id(each): each for start, end, _ in pieces for each in self.strata[start:end]}
-        come = {id(each): each for _, _, made in pieces for each in made}
-        less = _reads(each for number, each in gone.items() if number not in come)
-        more = _reads(each for number, each in come.items() if number not in gone)
-        readers = dict(self.readers)
-        for name in less.keys() | more.keys():
-            left = (readers.pop(name, frozenset()) - less.get(name, set())) | more.get(name, set())
-            if left:
-                readers[name] = left
-        return readers
+
+T = TypeVar("T", bound=Hashable)
+reads_of: Callable[[Stratum], Iterable[str]] = attrgetter("reads")
+readings_of: Callable[[Stratum], Iterable[Reading]] = attrgetter("readings")
+
+
+def reading_key(type: Type, value: object) -> int | str:
+    """A constant as who reads rows is found by it: strings as they are, whose codes may change, other values by their codes."""
+    return value if isinstance(value, str) else encode_scalar(type, value, _NO_STRINGS)
 
 
 def _number(place: dict[str, int], strata: Iterable[Stratum], first: int) -> None:
@@ -91,10 +110,20 @@ def _number(place: dict[str, int], strata: Iterable[Stratum], first: int) -> Non
             place[name] = at
 
 
-def _reads(strata: Iterable[Stratum]) -> dict[str, set[str]]:
-    """Which of these strata read a relation, by the relation."""
-    found: dict[str, set[str]] = {}
+def _by_what(strata: Iterable[Stratum], read: Callable[[Stratum], Iterable[T]]) -> dict[T, set[str]]:
+    """Which of these strata read something, by what they read."""
+    found: dict[T, set[str]] = {}
     for stratum in strata:
-        for name in stratum.reads:
-            found.setdefault(name, set()).add(stratum.relations[0])
+        for what in read(stratum):
+            found.setdefault(what, set()).add(stratum.relations[0])
     return found
+
+
+def _changed(readers: Mapping[T, frozenset[str]], less: Mapping[T, set[str]], more: Mapping[T, set[str]]) -> dict[T, frozenset[str]]:
+    """Readers without some, and with others."""
+    changed = dict(readers)
+    for what in less.keys() | more.keys():
+        left = (changed.pop(what, frozenset()) - less.get(what, set())) | more.get(what, set())
+        if left:
+            changed[what] = left
+    return changed

@@ -90,9 +90,7 @@ class ElasticQuery:
     def _constants_of(self, relation: str, context: Context) -> list[tuple[int, int]]:
         """The columns of the atom that reads this relation which are constants, or variables that are set to one, with the codes."""
         atom = next(atom for atom in self.body.atoms if atom.relation == relation)
-        known = {Ref(a.variable): a.expression for a in self.body.assignments if isinstance(a.expression, Value)}
-        values = [(column, known.get(term, term) if isinstance(term, Ref) else term) for column, term in enumerate(atom.args)]
-        return [(column, encode_constant(v.type, v.value, context.dictionary)) for column, v in values if isinstance(v, Value)]
+        return [(column, encode_constant(value.type, value.value, context.dictionary)) for column, value in self.body.constants(atom)]
 
     def key_orders(self) -> list[tuple[str, Order]]:
         """What the plans made so far read."""

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import datetime
 import random
+from decimal import Decimal
+
+import pytest
 
 import lftj
+from lftj.maintain.changed_values import ChangedValues
 
 KINDS = [f"kind{i}" for i in range(40)]
 
@@ -114,3 +119,58 @@ def test_among_many_changed_rows_no_values_are_looked_for():
     assert looked_at(workspace) >= {"v1", "v8", "here", "without", "all"}
     assert len(workspace["v8"]) == 50 + 10_001
     assert workspace.verify() == []
+
+
+VALUES = {
+    "int": [-1, 0, 7, 2**62],
+    "float": [0.0, 1.0, 2.5, -1e300],
+    "str": ["", "a", "b", "7"],
+    "bool": [True, False],
+    "date": [datetime.date(1, 1, 1), datetime.date(1970, 1, 8), datetime.date(2026, 2, 28)],
+    "timestamp": [datetime.datetime(1970, 1, 1, 0, 0, 0, 7), datetime.datetime(2026, 1, 1)],
+    "decimal(8, 2)": [Decimal("0.07"), Decimal("7"), Decimal("-1.50")],
+}
+
+
+@pytest.mark.parametrize("type", VALUES)
+def test_views_with_constants_of_every_type_are_found_by_what_changed(type, monkeypatch):
+    asked: list[str] = []
+    concern = ChangedValues.concern
+    monkeypatch.setattr(ChangedValues, "concern", lambda self, rule: asked.append(rule.relation) or concern(self, rule))
+    workspace = lftj.connect()
+    r, (x, k) = workspace.relation("r", {"x": int, "k": type}), lftj.vars("x k")
+    for number, value in enumerate(VALUES[type]):
+        for name, body in (
+            (f"atom{number}", r(x, value)),
+            (f"equation{number}", r(x, k) & (k == value)),
+            (f"not{number}", r(x, k) & ~r(x, value)),
+        ):
+            workspace.view(name, {"x": int})
+            workspace.add_rule(lftj.Predicate(name)(x) <= body)
+    for number, value in enumerate(VALUES[type]):
+        asked.clear()
+        workspace.load("r", [(number, value)])
+        everywhere = {f"not{other}" for other in range(len(VALUES[type]))}
+        assert {name for name in asked if "#" not in name} == {f"atom{number}", f"equation{number}", *everywhere}
+        assert workspace[f"atom{number}"].fetchall() == workspace[f"equation{number}"].fetchall() == [(number,)]
+    with workspace.transaction() as transaction:
+        transaction.delete("r", workspace["r"])
+    assert not any(workspace[f"{kind}{number}"] for kind in ("atom", "equation", "not") for number in range(len(VALUES[type])))
+    assert workspace.verify() == []
+
+
+@pytest.mark.parametrize("rows", [1, 5, 300])
+def test_of_a_thousand_views_with_constants_few_are_asked(rows, monkeypatch):
+    asked: list[str] = []
+    concern = ChangedValues.concern
+    workspace = lftj.connect()
+    workspace.relation("event", {"kind": str, "id": int})
+    workspace.add_rules("\n".join(f'.decl v{i}(id: number)\nv{i}(i) :- event("kind {i}", i).' for i in range(1000)))
+    monkeypatch.setattr(ChangedValues, "concern", lambda self, rule: asked.append(rule.relation) or concern(self, rule))
+    workspace.load("event", [(f"kind {i}", i) for i in range(rows)])
+    assert len(asked) == rows
+    asked.clear()
+    workspace.add_rules('.decl late(id: number)\nlate(i) :- event("kind 7", i), event("kind 8", i).')
+    workspace.load("event", [("kind 8", 7)])
+    assert sorted(asked) == ["late", "v8"]
+    assert len(workspace["late"]) == (rows > 7)

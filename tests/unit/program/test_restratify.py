@@ -56,6 +56,11 @@ def check_index(order: Stratification) -> None:
         for name in each.reads:
             readers.setdefault(name, set()).add(each.relations[0])
     assert order.readers == readers
+    rows: dict[object, set[str]] = {}
+    for each in order.strata:
+        for reading in each.readings:
+            rows.setdefault(reading, set()).add(each.relations[0])
+    assert order.row_readers == rows
 
 
 @given(st.lists(st.one_of(st.lists(drawn_rules, min_size=1, max_size=3), st.sets(st.integers(0, 20), max_size=2)), max_size=12))
