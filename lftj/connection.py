@@ -54,7 +54,10 @@ def connect(
     """
     if isinstance(trace_budget, bool) or not isinstance(trace_budget, int) or trace_budget < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise DeclarationError(f"trace_budget is a number of bytes, found {trace_budget!r}", hint="1 << 28 allows 256 MiB, 0 no indices")
-    if not elastic >= 0:
+    if not _is_amount(writer_timeout):
+        hint = "60.0 waits for a minute, math.inf for as long as it takes"
+        raise DeclarationError(f"writer_timeout is a number of seconds of at least 0, found {writer_timeout!r}", hint=hint)
+    if not _is_amount(elastic):
         raise DeclarationError(f"elastic is a fraction of at least 0, found {elastic!r}", hint="0.2 allows a fifth of a full evaluation")
     if getattr(executor, "distributed", False):
         from lftj.distributed.store import Store  # only those who want it pay for importing it
@@ -68,3 +71,7 @@ def connect(
         hint = "lftj.ThreadExecutor(threads=2), or lftj.SparkExecutor(…)"
         raise DeclarationError(f"{executor!r} evaluates nothing", hint=hint)
     return Workspace(Engine(writer_timeout, progress, elastic, trace_budget, executor or ThreadExecutor()))
+
+
+def _is_amount(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0

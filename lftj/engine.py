@@ -125,8 +125,9 @@ class Engine:
         `texts`: as they were at the commit, where it was not just now.
         """
         read = partial(_signed_rows, schema.arity, delta, version)
+        texts = self.dictionary.texts() if texts is None else texts
         columns = (*schema.columns, *CHANGE_COLUMNS)
-        return Result(columns, read, len(delta), texts or self.dictionary.texts(), version=version, name=f"changes of {schema.name}")
+        return Result(columns, read, len(delta), texts, version=version, name=f"changes of {schema.name}")
 
     def all_as_change(self, state: State, schema: RelationSchema) -> Result:
         """All rows of a relation as a change from nothing."""

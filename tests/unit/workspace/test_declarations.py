@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import datetime
 import importlib.metadata
+import math
 import pickle
 
 import pytest
@@ -159,3 +160,11 @@ def test_errors_of_a_program_survive_pickling(ws):
         ws.add_rules("p(x) :- q(x).")
     again = pickle.loads(pickle.dumps(caught.value))
     assert (str(again), again.args, [error.code for error in again.errors]) == (str(caught.value), caught.value.args, ["E110", "E110"])
+
+
+@pytest.mark.parametrize("value", [-1, math.nan, "x", None, True])
+@pytest.mark.parametrize("option", ["writer_timeout", "elastic"])
+def test_options_of_connect_are_amounts(option, value):
+    with pytest.raises(lftj.DeclarationError, match=f"{option} is a .* of at least 0, found {value!r}"):
+        lftj.connect(**{option: value})
+    assert lftj.connect(**{option: math.inf}).version == 0
