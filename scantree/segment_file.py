@@ -23,6 +23,8 @@ _CLOSED = -1  # no file has this number
 class SegmentFile:
     """A segment that this process appends to, and no other."""
 
+    _file = _CLOSED
+
     def __init__(self, arena: Arena, folder: Path, owner: str, room: int = ROOM) -> None:
         """Makes the file, whose name begins with its `owner`, a word without dashes. OSError when it cannot; MemoryError when no range of
         words is free."""
@@ -93,6 +95,10 @@ class SegmentFile:
         """Write no more. What is appended afterwards raises OSError; the system may give the number to another file."""
         file, self._file = self._file, _CLOSED
         os.close(file)
+
+    def __del__(self) -> None:
+        if self._file != _CLOSED:
+            self.close()
 
 
 def _with_addresses(memory: Words, roots: Sequence[int], address: int) -> Words:

@@ -294,6 +294,15 @@ def test_nothing_is_appended_once_closed(tmp_path: Path) -> None:
         assert other.seek(0, 2) == 0
 
 
+def test_a_file_that_nobody_appends_to_any_more_is_closed(tmp_path: Path) -> None:
+    file = SegmentFile(Arena(1 << 32), tmp_path, "a")
+    number = file._file
+    assert os.fstat(number).st_ino == (tmp_path / file.segment.name).stat().st_ino
+    del file
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(number)
+
+
 def test_no_file_stays_open(tmp_path: Path) -> None:
     def open_files() -> int:
         return len(os.listdir("/proc/self/fd"))
