@@ -27,8 +27,8 @@ from scantree.watched_files import Watch
 Words = NDArray[np.int64]
 
 _WORD = 8
-WIDE = 1 << 45
-"""Bytes of address space in which segments of many processes find their homes free."""
+WIDE = 1 << 43
+"""Bytes of address space in which segments of many processes find their homes free; a process has room for some fifteen such ranges."""
 _KEPT = 64 << 20
 _OWN_REFERENCES = 2  # an arena's own, and the argument of the call that counts them
 

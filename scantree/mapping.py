@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import mmap
 import os
+from contextlib import suppress
 
 NORESERVE = 0x4000  # Linux; the mmap module does not name it
 _FIXED = 0x10
 
 
 def reserve(size: int) -> mmap.mmap:
-    """A private range of `size` bytes, or of the largest half, quarter … of it that the system grants. Costs nothing until used."""
+    """A private range of `size` bytes, or of the largest half, quarter … of it that the system grants. Costs nothing until used.
+
+    Before it is less, what nobody has any more is looked for: it may hold ranges.
+    """
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
     if os.uname().sysname == "Linux":
         flags |= NORESERVE
+    with suppress(OSError, ValueError):
+        return mmap.mmap(-1, size, flags=flags)
+    gc.collect()
     while True:
         try:
             return mmap.mmap(-1, size, flags=flags)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import mmap
 import signal
 import threading
 from collections import deque
@@ -10,7 +11,7 @@ from collections import deque
 import numpy as np
 import pytest
 
-from scantree import Arena, Tree
+from scantree import Arena, Tree, mapping
 from scantree.invariants import check_arena
 from tests.unit.scantree.trees import random_rows, rows_of, taken
 
@@ -209,3 +210,19 @@ def test_occurring_tells_the_words_of_every_version_that_lives() -> None:
     assert set(np.flatnonzero(arena.occurring(2000))) == {1700}
     del other
     assert not arena.occurring(2000).any()
+
+
+def test_ranges_that_nobody_has_any_more_are_found_before_a_smaller_one_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Holder:
+        """Refers to itself, so that only the collector finds it."""
+
+        def __init__(self, range_: mmap.mmap) -> None:
+            self.range, self.me = range_, self
+
+    size = 1 << 46  # of which the system grants one
+    gc.collect()
+    with monkeypatch.context() as patch:
+        patch.setattr(gc, "collect", lambda: 0)
+        Holder(mapping.reserve(size))
+        assert len(mapping.reserve(size)) < size
+    assert len(mapping.reserve(size)) == size
