@@ -160,9 +160,11 @@ class Dictionary(Texts):
 
     def _finish(self) -> None:
         """Ends what an interrupt (Ctrl-C) left half done: strings whose bytes are published but that cannot be looked up yet."""
-        for code in range(self._entered, len(self)):
-            self._codes[self.decode_one(code)] = code
-        self._entered = len(self)
+        if self._entered < len(self):
+            self._index.extend(*self._flat)
+            for code in range(self._entered, len(self)):
+                self._codes[self.decode_one(code)] = code
+            self._entered = len(self)
 
     # ── forgetting ────────────────────────────────────────────────────────────────────────────────────────────────────
     def texts(self) -> Texts:
@@ -198,7 +200,6 @@ class Dictionary(Texts):
                 return
             used = held(len(self))
             used[list(self._constants)] = True
-            self._index.extend(*self._flat)
             known = self._index.codes()
             kept = known[used[known]]
             left = _ENTRY * len(kept) + 2 * int(self.lengths(kept).sum())

@@ -46,30 +46,26 @@ class TextIndex:
         """`tables` are of texts below `count`; those that none has are entered at the first call of `extend`, or only the codes `kept`."""
         self._slots = np.zeros(_SLOTS, np.int64)
         self._tables = sorted(tables, key=lambda table: table.first - table.last)
-        self._missing = list(gaps(tables, count)) if kept is None else []
-        self._kept = np.empty(0, np.int64) if kept is None else kept
+        missing = (np.arange(first, last) for first, last in gaps(tables, count))
+        self._kept = np.concatenate([np.empty(0, np.int64), *missing]) if kept is None else kept
         self._first = count
-        self._count = 0 if self._missing or len(self._kept) else count
+        self._count = 0 if len(self._kept) else count
 
     def extend(self, offsets: np.ndarray, data: np.ndarray) -> None:
         """Take in the codes that came since the last call; the arrays are a dictionary's, of all texts. O(new texts), at times O(all)."""
         count = len(offsets) - 1
-        own = count - self._first + sum(last - first for first, last in self._missing) + len(self._kept)
-        ranges = [(self._count, count)]
-        slots = self._slots
-        if self._count < self._first or _ROOM * own > len(slots):
-            ranges = [*self._missing, (self._first, count)]
-            slots = np.zeros(slots_for(own), np.int64) if _ROOM * own > len(slots) else np.zeros_like(slots)
+        own = count - self._first + len(self._kept)
+        slots, first = self._slots, self._count
+        if first < self._first or _ROOM * own > len(slots):
+            slots, first = np.zeros(max(len(slots), slots_for(own)), np.int64), self._first
             enter_some(slots, _shift(slots), address(offsets), address(data), self._kept)
-        for first, last in ranges:
-            if last > first:
-                enter(slots, _shift(slots), address(offsets), address(data), first, last)
+        if count > first:
+            enter(slots, _shift(slots), address(offsets), address(data), first, count)
         self._slots, self._count = slots, count
 
     def codes(self) -> np.ndarray:
         """Those that are found but for what tables have, ascending."""
-        ranges = [np.arange(first, last) for first, last in (*self._missing, (self._first, self._count))]
-        return np.concatenate([self._kept, *ranges])
+        return np.concatenate([self._kept, np.arange(self._first, self._count)])
 
     def find(self, offsets: np.ndarray, data: np.ndarray, texts: pa.StringArray | pa.LargeStringArray) -> tuple[np.ndarray, int]:
         """The code of each text, of which none is NULL, −1 for those that have none, and how many these are. O(bytes)."""

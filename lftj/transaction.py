@@ -44,7 +44,6 @@ class Transaction(Writing[Draft]):
         super().__init__(engine.writer)
 
     def _begin(self) -> Draft:
-        self._texts = self._engine.dictionary.texts()
         self._catalog = self._engine.state.program.catalog
         self._version = self._engine.state.version
         return Draft(self._engine)

@@ -135,9 +135,11 @@ class Writing(Generic[Draft]):
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         try:
             if self._ended is None:
-                self.rollback() if kind is not None else self.commit()
-        except BaseException:  # Ctrl-C before either began
-            self.rollback() if self._ended is None else None
+                end = self.commit if kind is None else self.rollback
+                end()
+        except BaseException:
+            if self._ended is None:  # Ctrl-C before either began
+                self.rollback()
             raise
 
     def __del__(self) -> None:

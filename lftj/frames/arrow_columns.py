@@ -26,7 +26,7 @@ import pyarrow.compute
 from lftj.arrow_strings import as_large_strings
 from lftj.errors import LftjError, ValueRangeError, ValueTypeError
 from lftj.frames.frame import CodedColumn, Target
-from lftj.types import Type, code_range, encode_scalar, floats_to_codes, type_of_python
+from lftj.types import Type, code_of, code_range, floats_to_codes, type_of_python
 
 pc: Any = pyarrow.compute  # its functions are made at import time, where no type checker sees them
 
@@ -201,10 +201,7 @@ def _error_of(value: pa.Scalar, type: Type) -> LftjError:
         finest = "microseconds" if type.name == "timestamp" else "whole days"
         return ValueTypeError(f"{type}s hold {finest}, found {text}", hint="round the column first")
     try:
-        encode_scalar(type, value.as_py(), _NO_STRINGS)
+        code_of(type, value.as_py())
     except LftjError as error:
         return error
     return ValueTypeError(f"expected {type}, found {value}")
-
-
-_NO_STRINGS: Any = None

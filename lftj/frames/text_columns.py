@@ -18,7 +18,7 @@ import pyarrow.compute
 from lftj.errors import LftjError, ValueRangeError, ValueTypeError
 from lftj.frames.arrow_columns import code_arrow, first_failing
 from lftj.frames.frame import CodedColumn, Target
-from lftj.types import INT64_MAX, INT64_MIN, Type, encode_scalar
+from lftj.types import INT64_MAX, INT64_MIN, Type, code_of
 
 pc: Any = pyarrow.compute  # its functions are made at import time, where no type checker sees them
 
@@ -81,7 +81,7 @@ def _error_of(text: str, type: Type, empty_is_null: bool) -> LftjError:
         return ValueRangeError(f"{trimmed} is outside the range of float")
     if type.name == "decimal":
         try:
-            encode_scalar(type, decimal.Decimal(trimmed), _NO_STRINGS)
+            code_of(type, decimal.Decimal(trimmed))
         except LftjError as error:
             return error
         except decimal.InvalidOperation:
@@ -90,6 +90,3 @@ def _error_of(text: str, type: Type, empty_is_null: bool) -> LftjError:
     if trimmed.casefold() in _WORDS_FOR_NULL and empty_is_null:
         hint = f"NULL is an empty field, not the word {trimmed}"
     return ValueTypeError(f"expected {type}, found {text!r}", hint=hint)
-
-
-_NO_STRINGS: Any = None

@@ -6,8 +6,6 @@ the term its result variable. Problems are collected; a term with a problem beco
 
 from __future__ import annotations
 
-from typing import cast
-
 from lftj.errors import ArityError, LftjError, Span, TypeClashError, UnknownNameError, UnsafeRuleError
 from lftj.program import arithmetic, functors
 from lftj.program.checked import CheckedLiteral, FunctorCall
@@ -29,10 +27,7 @@ from lftj.program.signatures import (
 )
 from lftj.syntax import tree
 from lftj.syntax.functors import FUNCTORS, PREFIX
-from lftj.types import BOOL, FLOAT, INT, STR, Interning, Type, encode_scalar, plain
-
-_NO_STRINGS = cast(Interning, None)
-"""Only strings need a dictionary, and those are never coded here."""
+from lftj.types import BOOL, FLOAT, INT, STR, Type, code_of, plain
 
 
 def constant(value: object, expected: Type | None, where: str = "") -> Value:
@@ -47,7 +42,7 @@ def constant(value: object, expected: Type | None, where: str = "") -> Value:
         raise TypeClashError(message, hint=constant_hint(value, wanted))
     if wanted.name == "str":
         return Value(value, wanted)
-    encode_scalar(wanted, value, _NO_STRINGS)
+    code_of(wanted, value)
     if wanted == FLOAT:
         return Value(float(value) + 0.0, wanted)  # type: ignore[arg-type]
     return Value(arithmetic.as_decimal(value) if wanted.name == "decimal" else value, wanted)

@@ -142,10 +142,11 @@ class NormalRule:
     def readings(self) -> Iterator[Reading]:
         """Which rows of these relations."""
         for atom in (*self.atoms, *self.negated):
-            column, value = next(self.constants(atom), (None, None))
-            if column is None or value is None:
+            bound = next(self.constants(atom), None)
+            if bound is None:
                 yield (atom.relation,)
             else:
+                column, value = bound
                 yield atom.relation, column
                 yield atom.relation, column, reading_key(value.type, value.value)
 

@@ -6,12 +6,11 @@ only those strata are looked at that come, go, or move.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import attrgetter
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar
 
-from lftj.types import Interning, Type, encode_scalar
+from lftj.types import Type, code_of
 
 if TYPE_CHECKING:
     from lftj.program.normal_form import Stratum
@@ -20,10 +19,10 @@ Reading = tuple[str] | tuple[str, int] | tuple[str, int, int | str]
 """A relation of which any row is read; one of which rows with some constant in this column are, and no others; one such constant, as
 `reading_key` has it."""
 
-_NO_STRINGS = cast(Interning, None)
-
 Piece = tuple[int, int, "Sequence[Stratum]"]
 """Strata to stand where those from one place to before another stood."""
+
+T = TypeVar("T", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -89,19 +88,14 @@ class Stratification:
         after = {id(each): each for _, _, made in pieces for each in made}
         gone = [each for number, each in before.items() if number not in after]
         come = [each for number, each in after.items() if number not in before]
-        readers = _changed(self.readers, _by_what(gone, reads_of), _by_what(come, reads_of))
-        row_readers = _changed(self.row_readers, _by_what(gone, readings_of), _by_what(come, readings_of))
+        readers = _changed(self.readers, ((each, each.reads) for each in gone), ((each, each.reads) for each in come))
+        row_readers = _changed(self.row_readers, ((each, each.readings) for each in gone), ((each, each.readings) for each in come))
         return Stratification(tuple(strata), place, readers, row_readers)
-
-
-T = TypeVar("T", bound=Hashable)
-reads_of: Callable[[Stratum], Iterable[str]] = attrgetter("reads")
-readings_of: Callable[[Stratum], Iterable[Reading]] = attrgetter("readings")
 
 
 def reading_key(type: Type, value: object) -> int | str:
     """A constant as who reads rows is found by it: strings as they are, whose codes may change, other values by their codes."""
-    return value if isinstance(value, str) else encode_scalar(type, value, _NO_STRINGS)
+    return value if isinstance(value, str) else code_of(type, value)
 
 
 def _number(place: dict[str, int], strata: Iterable[Stratum], first: int) -> None:
@@ -110,20 +104,22 @@ def _number(place: dict[str, int], strata: Iterable[Stratum], first: int) -> Non
             place[name] = at
 
 
-def _by_what(strata: Iterable[Stratum], read: Callable[[Stratum], Iterable[T]]) -> dict[T, set[str]]:
-    """Which of these strata read something, by what they read."""
-    found: dict[T, set[str]] = {}
-    for stratum in strata:
-        for what in read(stratum):
-            found.setdefault(what, set()).add(stratum.relations[0])
-    return found
-
-
-def _changed(readers: Mapping[T, frozenset[str]], less: Mapping[T, set[str]], more: Mapping[T, set[str]]) -> dict[T, frozenset[str]]:
-    """Readers without some, and with others."""
-    changed = dict(readers)
+def _changed(
+    readers: Mapping[T, frozenset[str]], gone: Iterable[tuple[Stratum, Iterable[T]]], come: Iterable[tuple[Stratum, Iterable[T]]]
+) -> dict[T, frozenset[str]]:
+    """Readers without strata that go, and with others, each with what it reads."""
+    changed, less, more = dict(readers), _readers(gone), _readers(come)
     for what in less.keys() | more.keys():
         left = (changed.pop(what, frozenset()) - less.get(what, set())) | more.get(what, set())
         if left:
             changed[what] = left
     return changed
+
+
+def _readers(reading: Iterable[tuple[Stratum, Iterable[T]]]) -> dict[T, set[str]]:
+    """Which of these strata read something, by what they read."""
+    found: dict[T, set[str]] = {}
+    for stratum, read in reading:
+        for what in read:
+            found.setdefault(what, set()).add(stratum.relations[0])
+    return found

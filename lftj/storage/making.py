@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import threading
 
+from scantree.forking import held_while_forking
+
 
 class Making:
     """Use as `with making.lock:`. Who holds it may take it again."""
@@ -28,12 +30,4 @@ class Making:
 
 
 _renewing = threading.Lock()
-
-
-def _renew() -> None:
-    global _renewing
-    _renewing = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew)
+held_while_forking(_renewing)

@@ -75,21 +75,21 @@ def encode_scalar(type: Type, value: object, dictionary: Interning) -> int:
     """
     if type.name == "str" and isinstance(value, str):
         return dictionary.encode_one(value)
-    return _encode(type, value)
+    return code_of(type, value)
 
 
 def encode_constant(type: Type, value: object, dictionary: Interning) -> int:
     """As `encode_scalar`, for a value that a rule or a question names: plans that are kept may hold its code."""
     if type.name == "str" and isinstance(value, str):
         return dictionary.constant(value)
-    return _encode(type, value)
+    return code_of(type, value)
 
 
 def lookup_scalar(type: Type, value: object, dictionary: Interning) -> int | None:
     """As `encode_scalar`, but leaves the dictionary alone: None for a string that no relation has ever held."""
     if type.name == "str" and isinstance(value, str):
         return dictionary.lookup(value)
-    return _encode(type, value)
+    return code_of(type, value)
 
 
 def decode_scalar(type: Type, code: int, texts: Spelling) -> Any:
@@ -111,8 +111,8 @@ def decode_scalar(type: Type, code: int, texts: Spelling) -> Any:
     return bool(code) if type.name == "bool" else code
 
 
-def _encode(type: Type, value: object) -> int:
-    """The code of a value of any type but str."""
+def code_of(type: Type, value: object) -> int:
+    """The code of a value of any type but str: it follows from the value alone. Raises as `encode_scalar`."""
     value = plain(value)
     if value is None:
         raise NullValueError("NULL is not a value", hint='leave the row out, or load with nulls="drop"')
@@ -131,7 +131,7 @@ def _encode(type: Type, value: object) -> int:
     raise ValueTypeError(f"expected {type}, found {_shown(value)} ({value.__class__.__name__})", hint=_remedy(type, value))
 
 
-# ── parts of _encode ──────────────────────────────────────────────────────────────────────────────────────────────────
+# ── parts of code_of ──────────────────────────────────────────────────────────────────────────────────────────────────
 def _in_range(type: Type, code: int) -> int:
     if not INT64_MIN <= code <= INT64_MAX:
         raise ValueRangeError(f"{_shown(code)} is outside the range of {type}, {INT64_MIN} … {INT64_MAX}")
