@@ -82,10 +82,6 @@ class Subscriptions:
                 found += [(subscription, result) for subscription in subscribers]
         return found
 
-    def announce(self, changes: Mapping[str, Callable[[], Result]]) -> None:
-        """Both at once, for a commit that is published already."""
-        self.waiting.extend(self.addressed(changes))
-
     def deliver(self) -> None:
         """Deliver what waits, unless some thread is at it already (it will then deliver this too). KeyboardInterrupt and the like pass:
         what waits then is delivered the next time."""

@@ -12,6 +12,7 @@ import os
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
+from tests.interrupting import heeding_interrupts as heeding_interrupts
 from tests.spark.session import spark as spark  # whoever needs Spark takes this session: a process has one at a time
 
 _slow_is_fine = [HealthCheck.too_slow, HealthCheck.data_too_large]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -29,7 +29,7 @@ from lftj.errors import DistributedError
 from lftj.limits import LimitStack
 from lftj.program.program import Program
 from lftj.storage.database import BASE_SUFFIX
-from lftj.subscription import Subscriptions
+from lftj.subscription import News, Subscriptions
 from lftj.writer import WriterLock
 
 _log = logging.getLogger(__name__)
@@ -64,14 +64,16 @@ class Store:
         self._superfluous: set[str] = set()
         self._passing: set[str] = set()
         self._nets: tuple[set[str], set[str]] = set(), set()
+        self.changed: Changes | None = None
+        """What the last commit of this process changed."""
         self.subscriptions = Subscriptions()
         self.limits = LimitStack()
 
-    def commit(self, draft: DistributedDraft, batch: tuple[str, int] | None = None, *, count: bool = False) -> Changes:
+    def commit(self, draft: DistributedDraft, batch: tuple[str, int] | None = None, *, count: bool = False) -> None:
         """Carry a draft out, make it true, and queue its change sets for subscribers; `tidy` is to follow. With the writer lock held.
 
-        `batch`: the micro-batch of a stream that it is. `count`: hubs are counted anew. After an error nothing has happened, and nothing is
-        left of it; after an interrupt that came too late `present` is the new version.
+        `batch`: the micro-batch of a stream that it is. `count`: hubs are counted anew. What it `changed` is there from the moment that it
+        has happened. After an error that is not yet, and nothing is left of it; an interrupt may have come too late for that.
         """
         draft.check(self.manifest.counts)
         before = self.present
@@ -84,7 +86,9 @@ class Store:
                 outcome = commit.carry_out(draft.steps(bounds), draft.dictionary)
                 if batch is not None:
                     outcome.manifest = outcome.manifest.advanced(batches={**outcome.manifest.batches, batch[0]: batch[1]})
-                self._become(outcome.manifest, plan, draft.program, draft.views, commit.steps_of if outcome.happened else None)
+                changes = Changes(before, outcome)
+                news = self._news(changes, draft.program)
+                self._become(outcome.manifest, plan, draft.program, draft.views, changes, news, commit.steps_of)
         except BaseException:
             if self.manifest.token != commit.token:
                 with suppress(OSError):  # they are of no use, and swept away when the path is opened next
@@ -96,26 +100,37 @@ class Store:
         self._nets[1].update(commit.nets)
         if outcome.report is not None:
             self.reports.append(outcome.report)
-        changes = Changes(before, outcome)
-        self.subscriptions.announce({name: partial(changes.of, name) for name in self.program.catalog.relations if changes.may(name)})
-        return changes
+
+    def _news(self, changes: Changes, program: Program) -> list[News]:
+        """What subscribers are to be told. Made before a commit has happened, as jobs that read rows may fail."""
+        return self.subscriptions.addressed({name: partial(changes.of, name) for name in program.catalog.relations if changes.may(name)})
 
     def _become(
-        self, manifest: Manifest, plan: PartPlan, program: Program, views: frozenset[str], ran: Mapping[int, int] | None = None
+        self,
+        manifest: Manifest,
+        plan: PartPlan,
+        program: Program,
+        views: frozenset[str],
+        changes: Changes | None = None,
+        news: Sequence[News] = (),
+        steps: Mapping[int, int] | None = None,
     ) -> None:
         """Make a version true, and go by it from then on: also if this thread is interrupted, or the folder cannot be synced, when its
-        manifest has its name already. `ran`: the steps of each part, if it is another version than before."""
+        manifest has its name already. After a commit: its `changes`, `news` of it, and the `steps` of each part."""
+        ran = dict(steps) if steps is not None and changes is not None and changes.outcome.happened else self._ran
+        changed, tell = changes or self.changed, self.subscriptions.waiting.extend
 
         def become() -> None:
-            self.manifest, self.plan, self.program, self.views = manifest, plan, program, views
-            self._ran = self._ran if ran is None else dict(ran)
+            # Python handles no interrupt from here until `tell`, which is C's, has returned: all of this happens, or nothing.
+            self.manifest, self.plan, self.program, self.views, self._ran, self.changed = manifest, plan, program, views, ran, changed
+            tell(news)
 
         try:
             if manifest is not self.manifest:
                 manifest.store(self.executor.path)
             become()
         except BaseException as reason:
-            if not manifest.is_stored(self.executor.path):
+            if self.manifest is manifest or not manifest.is_stored(self.executor.path):
                 raise
             become()
             if not isinstance(reason, OSError):

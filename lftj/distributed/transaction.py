@@ -78,10 +78,14 @@ class DistributedTransaction(Writing[DistributedDraft]):
         self._open().remove_rules(handles_of(rule))
 
     def _release(self) -> None:
-        if self._draft is not None and self._store.manifest is self._before.manifest:  # an interrupt may come after the manifest
+        self._forget_files()
+        super()._release()
+
+    def _forget_files(self) -> None:
+        """Remove those of rows that went out already, unless they are part of what happened."""
+        if self._draft is not None and self._ended != "committed":
             with suppress(OSError):  # where the path is gone or read-only
                 self._draft.discard()
-        super()._release()
 
     # ── the end ───────────────────────────────────────────────────────────────────────────────────────────────────────
     def commit(self) -> int:
@@ -89,15 +93,20 @@ class DistributedTransaction(Writing[DistributedDraft]):
 
         Raises KeyViolationError, ValueRangeError, LimitError … Afterwards subscribers have been called.
         """
-        draft = self._open()
-        self._ended = "rolled back"
+        draft, store = self._open(), self._store
+        self._ended, before = "rolled back", store.changed
         try:
-            self._changes = self._store.commit(draft, self._batch)
-            self._ended = "committed"
-            self._store.tidy()
+            store.commit(draft, self._batch)
+            store.tidy()
         finally:
-            self._release()
-        self._store.subscriptions.deliver()
+            if store.changed is not before:  # an interrupt may have come after that
+                self._changes, self._ended = store.changed, "committed"
+            try:
+                self._forget_files()
+            finally:  # as `_release`, at whose beginning an interrupt might be handled
+                self._draft, self._writer.owner = None, None
+                self._writer.lock.release()
+        store.subscriptions.deliver()
         return self.version
 
     # ── what it did ───────────────────────────────────────────────────────────────────────────────────────────────────

@@ -11,6 +11,11 @@ def result(value: int) -> Result:
     return Result.of_rows((("n", INT),), [(value,)], version=value, name="r")
 
 
+def announce(subscriptions: Subscriptions, changes):
+    """As a commit does."""
+    subscriptions.waiting.extend(subscriptions.addressed(changes))
+
+
 def test_changes_go_to_those_who_asked_in_order():
     subscriptions, seen = Subscriptions(), []
     subscriptions.add("p", lambda changes: seen.append(("p", changes.version)), None)
@@ -21,8 +26,8 @@ def test_changes_go_to_those_who_asked_in_order():
         made.append(value)
         return result(value)
 
-    subscriptions.announce({"p": lambda: make(1), "unheard": lambda: make(99)})
-    subscriptions.announce({"q": lambda: make(2)})
+    announce(subscriptions, {"p": lambda: make(1), "unheard": lambda: make(99)})
+    announce(subscriptions, {"q": lambda: make(2)})
     subscriptions.deliver()
     assert seen == [("q", 0), ("p", 1), ("q", 2)]
     assert made == [1, 2]
@@ -31,9 +36,9 @@ def test_changes_go_to_those_who_asked_in_order():
 def test_a_cancelled_subscription_hears_no_more():
     subscriptions, seen = Subscriptions(), []
     with subscriptions.add("p", lambda changes: seen.append(changes.version), None) as subscription:
-        subscriptions.announce({"p": lambda: result(1)})
+        announce(subscriptions, {"p": lambda: result(1)})
         subscriptions.deliver()
-        subscriptions.announce({"p": lambda: result(2)})
+        announce(subscriptions, {"p": lambda: result(2)})
     subscriptions.deliver()
     subscription.cancel()
     assert seen == [1]
@@ -47,7 +52,7 @@ def test_a_failing_callback_is_logged_and_the_others_are_called(caplog):
 
     subscriptions.add("p", fail, None)
     subscriptions.add("p", lambda changes: seen.append(changes.version), None)
-    subscriptions.announce({"p": lambda: result(3)})
+    announce(subscriptions, {"p": lambda: result(3)})
     with caplog.at_level(logging.ERROR, logger="lftj"):
         subscriptions.deliver()
     assert seen == [3]
@@ -61,11 +66,11 @@ def test_what_a_callback_announces_is_delivered_after_what_waits():
     def again(changes):
         seen.append(changes.version)
         if changes.version == 1:
-            subscriptions.announce({"p": lambda: result(9)})
+            announce(subscriptions, {"p": lambda: result(9)})
             subscriptions.deliver()
 
     subscriptions.add("p", again, None)
-    subscriptions.announce({"p": lambda: result(1)})
-    subscriptions.announce({"p": lambda: result(2)})
+    announce(subscriptions, {"p": lambda: result(1)})
+    announce(subscriptions, {"p": lambda: result(2)})
     subscriptions.deliver()
     assert seen == [1, 2, 9]
