@@ -12,7 +12,7 @@ from lftj.workspace import Workspace
 from partition.executor import ThreadExecutor
 
 if TYPE_CHECKING:
-    from lftj.distributed.sending import Executor
+    from lftj.distributed.executor import Executor
     from lftj.distributed.workspace import DistributedWorkspace
 
 

@@ -6,15 +6,13 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import isinf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from lftj.distributed.executor import Executor
 from lftj.distributed.parts.failure import checked, guarded
 from lftj.errors import LimitError
 from lftj.join.context import timed_out, worked_out
 from lftj.limits import Limits
-
-if TYPE_CHECKING:
-    from lftj.distributed.sending import Executor
 
 GRACE = 1.0
 """Seconds that tasks are given to see for themselves that their time is over."""

@@ -10,12 +10,12 @@ from pathlib import Path
 from uuid import uuid4
 
 from lftj.dictionary import Dictionary
+from lftj.distributed.executor import Executor
 from lftj.distributed.files.entry import Entry, read_entries, write_entry
 from lftj.distributed.files.manifest import ROWS, Manifest, files_from, remove_files
 from lftj.distributed.parts.failure import guarded
 from lftj.distributed.placing.cuts import Cut
 from lftj.distributed.placing.plan import PartPlan
-from lftj.distributed.sending import Executor
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from lftj.distributed.executor import Executor
 from lftj.distributed.files.manifest import Manifest
 from lftj.distributed.placing.plan import PartPlan
-from lftj.distributed.sending import Executor
 from lftj.limits import Limits
 
 

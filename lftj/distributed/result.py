@@ -11,12 +11,12 @@ import pyarrow as pa
 
 from lftj import frames
 from lftj.dictionary import Dictionary
+from lftj.distributed.executor import Executor
 from lftj.distributed.files.entry import Entry, read_entries, read_entry
 from lftj.distributed.files.manifest import ROWS, Manifest
 from lftj.distributed.parts.transport import ReadTask, read_part
 from lftj.distributed.placing.cuts import ONE, Cut
 from lftj.distributed.placing.plan import PartPlan
-from lftj.distributed.sending import Executor
 from lftj.program.normal_form import CHANGE_COLUMNS, RelationSchema
 from lftj.result import Result
 from lftj.storage.database import base_name

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from lftj.dictionary import Dictionary
 from lftj.distributed.bounds import Bounds
+from lftj.distributed.executor import Executor
 from lftj.distributed.files.entry import Entry, write_entry
 from lftj.distributed.files.manifest import ROWS
 from lftj.distributed.parts.transport import FilesTask, RouteTask, route, route_files
@@ -16,21 +16,6 @@ from lftj.distributed.placing.cuts import Cut
 from lftj.distributed.work.settle import UPSERT
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Delta
-
-
-class Executor(Protocol):
-    """What this package asks of an executor: see `partition.spark.SparkExecutor`."""
-
-    partitions: int
-    path: Path
-
-    def map(
-        self, task: Any, payloads: Iterable[Any], places: Sequence[int] | None = None, *, seconds: float | None = None
-    ) -> list[Any]: ...
-    def scan(self, frame: Any, task: Any, argument: Any, *, seconds: float | None = None) -> list[Any]: ...
-    def frame(self, task: Any, payloads: Sequence[Any], schema: Any) -> Any: ...
-    def schema(self, frame: Any) -> Any: ...
-    def parquet(self, path: str) -> Any: ...
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,13 @@ from lftj.distributed.changes import Changes
 from lftj.distributed.commit import Commit
 from lftj.distributed.compact import compacted, most_entries, recent_entries
 from lftj.distributed.draft import DistributedDraft
+from lftj.distributed.executor import Executor
 from lftj.distributed.files.manifest import Manifest, PathLock, remove_files, sweep, told_by_the_system
 from lftj.distributed.parts.outcome import Report
 from lftj.distributed.placing.plan import PartPlan
 from lftj.distributed.placing.planner import plan_of
 from lftj.distributed.placing.programs import described, restored
 from lftj.distributed.present import Present
-from lftj.distributed.sending import Executor
 from lftj.distributed.stored.stored_files import sweep_shared, sweep_states
 from lftj.distributed.stored.storing import begin_storing, end_storing
 from lftj.distributed.verify import sweep_verified

@@ -18,6 +18,7 @@ from uuid import uuid4
 
 from lftj.dictionary import Dictionary
 from lftj.distributed.commit import Commit
+from lftj.distributed.executor import Executor
 from lftj.distributed.files.entry import Entry, read_entries
 from lftj.distributed.files.manifest import ROWS, Manifest
 from lftj.distributed.parts.failure import checked, guarded
@@ -25,7 +26,6 @@ from lftj.distributed.placing.cuts import Cut
 from lftj.distributed.placing.plan import PartPlan
 from lftj.distributed.present import Present
 from lftj.distributed.result import signed_rows
-from lftj.distributed.sending import Executor
 from lftj.distributed.work.worker import forget
 from lftj.program.normal_form import CHANGE_COLUMNS, RelationSchema
 from lftj.result import Result
