@@ -13,6 +13,7 @@ at the depth of these columns, with the sign reversed.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -59,6 +60,11 @@ class DeltaQuery:
     def _changed_atom(self) -> PositiveAtom:
         return next(atom for atom in self.rule.atoms if atom.relation == CHANGE)
 
+    @cached_property
+    def _reads(self) -> frozenset[str]:
+        """The relations that it reads, and the one whose change it reads."""
+        return frozenset((self.relation, *(name.removesuffix(OLD) for name in self.rule.reads)))
+
     def column(self, variable: int) -> int | None:
         """The column of the relation that has a variable in the atom that reads the change, if one has."""
         if Ref(variable) not in (args := self._changed_atom.args):
@@ -84,9 +90,9 @@ class DeltaQuery:
     def _plan(self, versions: Versions, change: Delta, context: Context) -> PreparedPlan:
         # the changed atom itself does not count: of changes that vary the few rows do, as a plan for many may begin elsewhere
         sizes = tuple([0 if atom.relation == CHANGE else versions[atom.relation].count for atom in self.rule.atoms])
-        changed = sum([versions.sizes.get(name, 0) for name in {self.relation, *(name.removesuffix(OLD) for name in self.rule.reads)}])
+        changed = sum([versions.sizes.get(name, 0) for name in self._reads])
         fewer = _FEW < self._changed > _REPLAN * changed
-        if self._prepared is None or fewer or any(map(_differ, sizes, self._sizes)):
+        if self._prepared is None or fewer or (sizes != self._sizes and any(map(_differ, sizes, self._sizes))):
             more = max(change.inserts, change.erases, key=lambda rows: len(rows[0]))
             readable = versions.with_change(self.relation, self.bound, more).with_signed(self.relation, self.bound, change)
             crowds = self._crowds(readable, context.statistics)

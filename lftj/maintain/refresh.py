@@ -144,6 +144,9 @@ class _Refresher:
         else:
             changes = {name: self._relation(self.program.relations[name], stratum.rules) for name in stratum.relations}
         for name, delta in changes.items():
+            if not len(delta) and not stratum.recursive:  # as most views at most commits, of which there may be thousands
+                self.versions.update(name, self.versions[name], delta)
+                continue
             if name in made and len(delta):
                 version = made[name]
             else:

@@ -51,7 +51,7 @@ class Versions(Mapping[str, RelationVersion]):
         self._presence: dict[tuple[str, tuple[int, ...], int], Delta] = {}
         self._signed: dict[tuple[str, tuple[int, ...] | None, int], tuple[RelationVersion, Delta]] = {}
         self._edits: dict[tuple[str, int, tuple[int, ...]], Delta] = {}
-        self._set: dict[str, RelationVersion] = {}
+        self._present: dict[str, RelationVersion] = {}  # the views that are done, and `CHANGE` and `SIGNED` as last set
         self.deltas = deltas
         """Net changes, of base relations and of the views that are done."""
         self.sizes = {name: len(delta) for name, delta in deltas.items()}
@@ -67,10 +67,10 @@ class Versions(Mapping[str, RelationVersion]):
             self.parts[name] = Parts(0, tuple(delta.erases[0].tolist()), tuple(delta.inserts[0].tolist()))
 
     def __getitem__(self, name: str) -> RelationVersion:
-        if name.endswith(OLD):
-            return self.before(name[: -len(OLD)])
-        found = self._updates.get(name) if name not in self._set else self._set[name]
-        return self._new[name] if found is None else found
+        found = self._present.get(name)
+        if found is not None:
+            return found
+        return self.before(name[: -len(OLD)]) if name.endswith(OLD) else self._new[name]
 
     def __contains__(self, name: object) -> bool:
         return name in self._updates or name in self._new
@@ -94,7 +94,7 @@ class Versions(Mapping[str, RelationVersion]):
 
     def update(self, name: str, version: RelationVersion, delta: Delta) -> None:
         """Note that a view is done."""
-        self._updates[name] = version
+        self._updates[name] = self._present[name] = version
         if changed := len(delta):
             self.deltas[name] = delta
             self.sizes[name] = changed
@@ -152,7 +152,7 @@ class Versions(Mapping[str, RelationVersion]):
         key = (relation, bound, id(rows))
         if key not in self._changes:
             self._changes[key] = LooseRows(self._change_schema(relation, bound), self._arena, rows)
-        self._set[CHANGE] = self._changes[key]
+        self._present[CHANGE] = self._changes[key]
         return self
 
     def with_signed(self, relation: str, bound: tuple[int, ...] | None, change: Delta) -> Versions:
@@ -167,7 +167,7 @@ class Versions(Mapping[str, RelationVersion]):
                 rows[1:, change.erased :] = as_matrix(change.inserts, schema.arity)
             signed = RelationSchema(schema.name, (("sign", INT), *schema.columns))
             self._signed[key] = LooseRows(signed, self._arena, rows), change
-        self._set[SIGNED] = self._signed[key][0]
+        self._present[SIGNED] = self._signed[key][0]
         return self
 
     # ── what comes and goes as a whole ────────────────────────────────────────────────────────────────────────────────

@@ -21,9 +21,12 @@ def stored_width(arity: int) -> int:
     return max(1, arity)
 
 
+_NOTHING = np.empty(0, dtype=np.int64)  # one for all: thousands of views may not change at a commit
+
+
 def no_rows(arity: int) -> Columns:
     """Zero rows of a relation of this arity, as stored."""
-    return [np.empty(0, dtype=np.int64) for _ in range(stored_width(arity))]
+    return [_NOTHING] * stored_width(arity)
 
 
 @dataclass(frozen=True, slots=True)
