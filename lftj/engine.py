@@ -17,6 +17,7 @@ from lftj.commit import Outcome, Proposal, carry_out
 from lftj.dictionary import Dictionary
 from lftj.heads.user import UserAggregate
 from lftj.join.context import Buffer, Context
+from lftj.join.rents import Rents
 from lftj.join.statistics import Statistics
 from lftj.limits import LimitStack, short_of_memory
 from lftj.maintain.rule_work import RuleWork
@@ -58,6 +59,7 @@ class Engine:
         self.caches: list[Buffer] = []
         self.outputs: list[Buffer] = []
         self.plans: dict[Any, tuple[list[int], Any]] = {}
+        self.rents = Rents()
         self.prepared: dict[Any, Any] = {}
         self.kept_orders: dict[str, set[tuple[int, ...]]] = {}
         self.fraction = fraction
@@ -89,6 +91,7 @@ class Engine:
             caches=self.caches,
             outputs=self.outputs,
             plans=self.plans,
+            rents=self.rents,
             prepared=self.prepared,
             kept_orders=self.kept_orders,
         )

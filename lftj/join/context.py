@@ -11,6 +11,7 @@ import numpy as np
 
 from lftj.dictionary import Dictionary
 from lftj.errors import LimitError
+from lftj.join.rents import Rents
 from lftj.join.statistics import Statistics
 from lftj.join.upkeep import Upkeep
 from partition.executor import ThreadExecutor
@@ -69,6 +70,8 @@ class Context:
     """A `lftj.maintain.trace_choice.TraceOverride`, for tests and experiments; None: as planned."""
     plans: dict[Any, tuple[list[int], Any]] = field(default_factory=dict)
     """Plans made before, with the sizes of what they read: `lftj.join.evaluate.plan_rule`."""
+    rents: Rents = field(default_factory=Rents)
+    """What evaluations lost for want of key orders."""
     prepared: dict[Any, Any] = field(default_factory=dict)
     """What evaluations that come again at many commits keep from one to the next."""
     constant: Callable[[str], bool] = lambda _: False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 
 import numpy as np
 
@@ -68,6 +69,9 @@ def plan_once(
     plan = plan_rule(rule, relations, context, needed=needed, count=count)
     matching = MatchingRows.of(rule, relations, plan.choice.cost, context)
     if matching is None:
+        if rule.source not in context.orders:
+            lasting = partial(plan_rule, rule, relations, context, needed=needed, count=count, lasting=True)
+            plan = context.rents.plan(plan, lasting, relations)
         return plan, relations
     reduced = {**{name: relations[name] for name in rule.reads}, matching.name: matching.rows()}
     return plan_rule(rule, reduced, context, needed=needed, count=count), reduced
@@ -95,7 +99,13 @@ def chunks(
     assembly = Assembly(plan, relations, context.dictionary, logged if log else NOTHING)
     if assembly.empty and log is None:
         return
-    run = Run(assembly, context)
+    before = context.work
+    yield from _run(Run(assembly, context), context, log, compact)
+    context.rents.took(plan, context.work - before)
+
+
+def _run(run: Run, context: Context, log: Sink | None, compact: Compact | None) -> Iterator[np.ndarray]:
+    plan = run.assembly.plan
     patience = patience_with(plan, context, log)
     while run.status != at.DONE:
         context.spend(run.go(patience - run.steps if patience is not None else None))
