@@ -24,6 +24,7 @@ from lftj.maintain.rule_work import RuleWork
 from lftj.maintain.trace_choice import TraceOverride
 from lftj.program.normal_form import CHANGE_COLUMNS, RelationSchema
 from lftj.program.program import Program
+from lftj.question import Questions
 from lftj.result import Result
 from lftj.state import State
 from lftj.storage.database import Database
@@ -59,6 +60,7 @@ class Engine:
         self.caches: list[Buffer] = []
         self.outputs: list[Buffer] = []
         self.plans: dict[Any, tuple[list[int], Any]] = {}
+        self.questions = Questions()
         self.rents = Rents()
         self.prepared: dict[Any, Any] = {}
         self.kept_orders: dict[str, set[tuple[int, ...]]] = {}

@@ -1,36 +1,21 @@
-"""Questions: a body is asked as if it were the body of a rule whose head has the body's variables.
+"""Answers to questions: the rule that a question stands for is evaluated on the reader's own version, and forgotten.
 
-The rule goes the way of all rules, so a question may use whatever a rule may. It is added to a copy of the program that nobody else sees,
-evaluated on the reader's own version, and forgotten. Constants lead the variable order, so `reach(1, y)` seeks and does not scan.
+Constants lead the variable order, so `reach(1, y)` seeks and does not scan.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lftj.dictionary import PassingNames
-from lftj.errors import ParseError, ProgramErrors
 from lftj.limits import short_of_memory
 from lftj.maintain.refresh import refresh
-from lftj.program.check import check
-from lftj.program.normal_form import QUESTION, RelationSchema, RuleVariable, StratifiedProgram, Stratum
-from lftj.program.program import Program
-from lftj.program.scope import direct_names
-from lftj.program.stratification import Stratification
 from lftj.result import Result
 from lftj.state import State
 from lftj.storage.relation import RelationVersion
-from lftj.syntax import tree
-from lftj.syntax.builder import to_tree
-from lftj.syntax.parser import parse
-from lftj.syntax.source import join
-from lftj.types import INT
 
 if TYPE_CHECKING:
     from lftj.engine import Engine
-
-_LITERALS = (tree.Atom, tree.Comparison, tree.Truth, tree.Negation, tree.Disjunction, tree.Choice)
 
 
 def answer(engine: Engine, state: State, question: object) -> Result:
@@ -38,79 +23,11 @@ def answer(engine: Engine, state: State, question: object) -> Result:
 
     Raises what a rule with this body would raise: ProgramErrors with places in the text, LimitError, ValueRangeError …
     """
-    body = question_body(question)
-    program, schema, own = asked(state.program, body)
-    stratified = program.stratified
-    fresh = {schema.name: schema} | {name: stratified.relations[name] for stratum in own for name in stratum.relations}
+    program, schema, fresh = engine.questions.asked(state.program, question)
     with engine.dictionary.in_use(), short_of_memory("there is no answer", "ask for less at a time"):
         context = engine.context(state.aggregates)
         context.keep, context.prepared, context.dictionary = False, {}, PassingNames(engine.dictionary)
-        database = state.database.replace({name: RelationVersion.empty(schema, engine.arena) for name, schema in fresh.items()})
-        alone = StratifiedProgram(stratified.relations, Stratification.of(own))
-        database = refresh(alone, database, database, {}, {}, context, changed_rules=frozenset(fresh)).database
+        database = state.database.replace({name: RelationVersion.empty(each, engine.arena) for name, each in fresh.items()})
+        database = refresh(program, database, database, {}, {}, context, changed_rules=frozenset(fresh)).database
         rows = database[schema.name]
         return Result(schema.columns, rows.columns, rows.count, engine.dictionary.texts(), version=state.version, name="answers")
-
-
-def question_body(question: object) -> tree.Body:
-    """The body that a text, a Python expression or a tree stands for."""
-    if isinstance(question, str):
-        return _parsed(question)
-    node = to_tree(question)
-    if isinstance(node, tree.Body):
-        return node
-    if isinstance(node, _LITERALS):
-        return tree.Body((node,), span=node.span)
-    hint = "ask for an atom or a body: reach(1, y) & (y != 3)"
-    raise ParseError(f"`{node}` is not a question", code="E103", hint=hint)
-
-
-def _parsed(text: str) -> tree.Body:
-    text = text.rstrip().removesuffix(".")
-    try:
-        clauses = parse(text, "<query>", within=("question() :-\n", ".")).clauses
-    except ProgramErrors:
-        if _is_program(text):
-            raise _not_one_body() from None
-        raise
-    if len(clauses) != 1 or not isinstance(clauses[0], tree.Rule):
-        raise _not_one_body()
-    return _placed(clauses[0].body)
-
-
-def _placed(body: tree.Body) -> tree.Body:
-    """With the place of all of it, from the first condition to the last."""
-    first, last = body.literals[0].span, body.literals[-1].span
-    return body if first is None or last is None else replace(body, span=join(first, last))
-
-
-def _is_program(text: str) -> bool:
-    """Whether what does not read as a body reads as clauses, a rule with its head most likely."""
-    try:
-        return bool(parse(f"{text}.").clauses)
-    except ProgramErrors:
-        return False
-
-
-def _not_one_body() -> ParseError:
-    hint = "leave out the head: the variables of the body are the columns of the answer; or add rules and ask for what they derive"
-    return ParseError("a question is one body", code="E103", hint=hint)
-
-
-def asked(program: Program, body: tree.Body) -> tuple[Program, RelationSchema, list[Stratum]]:
-    """The program with the question as a rule, the schema of its answers, and the strata that it needs beside those of the program."""
-    names = tuple(direct_names(body.literals))
-    types = {variable.name: variable.type for variable in _variables(program, body)}
-    schema = RelationSchema(QUESTION, tuple((name, types[name]) for name in names))
-    head = tree.Atom(QUESTION, tuple(tree.Variable(name) for name in names), span=body.span)
-    program = replace(program, catalog=program.catalog.declare(schema))
-    program = program.add(tree.ParsedProgram((tree.Rule((head,), body, span=body.span),)))[0]
-    rules = program.sources[program.next_source - 1].normal.rules
-    return program, schema, program.order.strata_of(rule.relation for rule in rules)
-
-
-def _variables(program: Program, body: tree.Body) -> tuple[RuleVariable, ...]:
-    """The body's variables with the types that the checks find, seen through a head that counts them all."""
-    catalog = program.catalog.declare(RelationSchema(QUESTION, (("n", INT),)))
-    head = tree.Atom(QUESTION, (tree.HeadAggregate("count", ()),), span=body.span)
-    return check(tree.ParsedProgram((tree.Rule((head,), body, span=body.span),)), catalog).rules[0].variables

@@ -16,7 +16,7 @@ from lftj.distributed.result import DistributedResult
 from lftj.distributed.work.query_part import Answered, QueryTask, answer_part
 from lftj.errors import DistributedError
 from lftj.program.normal_form import QUESTION, RelationSchema
-from lftj.query import asked, question_body
+from lftj.question import asked, question_body
 from lftj.result import Result
 from lftj.storage.delta import Columns
 

@@ -49,7 +49,7 @@ class Rents:
         if not missing or plan.choice.cost <= other.choice.cost or any(len(order) > NARROW for _, order in missing):
             return plan
         if self._paid.get(missing, 0.0) >= sum(NEW_ORDER * relations[name].count for name, _ in missing):
-            del self._paid[missing]
+            self._paid.pop(missing, None)
             return other
         if len(self._tenants) >= _REMEMBERED:
             self._tenants.clear()

@@ -105,3 +105,33 @@ def test_arithmetic_that_fails_shows_the_text(graph):
     place = caught.value.span
     assert place is not None
     assert (place.file, place.line, place.column, place.end_line) == ("<query>", 1, 1, 2)
+
+
+def test_a_question_that_is_asked_again_is_answered_by_what_is_there_now(graph):
+    before = graph.snapshot()
+    assert graph.query("edge(1, y)").fetchall() == [(2,)]
+    graph.load("edge", [(1, 7)])
+    assert graph.query("edge(1, y)").fetchall() == [(2,), (7,)]
+    assert before.query("edge(1, y)").fetchall() == [(2,)]
+    rule = graph.add_rule("edge(1, 9).")
+    assert graph.query("edge(1, y)").fetchall() == [(2,), (7,), (9,)]
+    graph.remove_rule(rule)
+    assert graph.query("edge(1, y)").fetchall() == [(2,), (7,)]
+
+
+def test_a_question_that_is_asked_again_of_other_relations_is_another(ws):
+    with pytest.raises(lftj.ProgramErrors):
+        ws.query("item(x)")
+    ws.relation("item", {"x": int})
+    ws.load("item", [(1,)])
+    assert ws.query("item(x)").fetchall() == [(1,)]
+    later = lftj.connect()
+    later.relation("item", {"x": str})
+    later.load("item", [("a",)])
+    assert later.query("item(x)").fetchall() == [("a",)]
+
+
+def test_a_question_that_is_asked_again_is_not_read_again(graph, monkeypatch):
+    graph.query("reach(1, y)")
+    monkeypatch.setattr("lftj.question.parse", None)
+    assert graph.query("reach(1, y)").fetchall() == [(2,), (3,)]
