@@ -15,16 +15,26 @@ from lftj.program.checked import (
     CheckedHeadAggregate,
     CheckedLiteral,
     CheckedNegation,
+    CheckedRule,
     FunctorCall,
 )
 from lftj.program.conjunct import Conjunct
+from lftj.program.hidden import HiddenRelations
 from lftj.program.lowering import FALSE, PARTIAL, Agenda, Alternatives
-from lftj.program.normal_form import Expression, Filter, Ref, Value
+from lftj.program.normal_form import Apply, Expression, Filter, Ref, Value
 from lftj.types import Type
+
+Implied = frozenset[tuple[str, CheckedLiteral]]
+"""Literals, each with a sign: − for those that are negated."""
+NONE_IMPLIED: Implied = frozenset()
 
 
 class Lowering(Agenda):
     """Expands the constructs of one rule."""
+
+    def __init__(self, rule: CheckedRule, hidden: HiddenRelations, cycle: Collection[str] = ()):
+        super().__init__(rule, hidden, cycle)
+        self._implied: dict[CheckedAtom, Implied] = {}  # what holds wherever an atom of a functor does, as it was asked before
 
     def expand(self, literal: CheckedLiteral, conjunct: Conjunct, single: bool) -> Alternatives:
         """Plainer literals in place of `literal`; see the base class."""
@@ -96,13 +106,49 @@ class Lowering(Agenda):
         wanted = of_expressions(call.args)
         body = _all_but(self.heads, conjunct, wanted) if call.functor in PARTIAL else None
         if body is None:
-            body = Conjunct(slice_for(wanted, conjunct.positive, self.cyclic))
+            body = self._with_tests(slice_for(wanted, conjunct.positive, self.cyclic), conjunct)
         domain = self.hidden.define("in", call.args, [body], self.variables)
         assert domain is not None, "one conjunction makes one rule"
         name = self.hidden.define_functor(call.functor, domain, call.types, call.result_type)
         if any(isinstance(each, CheckedAtom) and each.relation in self.cyclic for each in body.positive):
             self.cyclic.add(name)
-        return CheckedAtom(name, call.args if call.result is None else (*call.args, Ref(call.result)))
+        atom = CheckedAtom(name, call.args if call.result is None else (*call.args, Ref(call.result)))
+        self._implied[atom] = _signed(body, of_literal(atom))
+        return atom
+
+    def _with_tests(self, literals: list[CheckedLiteral], conjunct: Conjunct) -> Conjunct:
+        """These literals with what else in the conjunction only rejects what they bind, so that a functor is not asked for it.
+
+        Without tests that compute: arithmetic may fail for values that the rest of the body rejects.
+        """
+        bound = bound_by(literals)
+        implied = NONE_IMPLIED.union(*(self._implied.get(each, NONE_IMPLIED) for each in literals if isinstance(each, CheckedAtom)))
+
+        def tests(literal: CheckedLiteral) -> bool:
+            if isinstance(literal, CheckedAtom):
+                return literal.relation not in self.cyclic and of_literal(literal) <= bound
+            return isinstance(literal, Filter) and _is_plain(literal) and of_literal(literal) <= bound
+
+        return Conjunct(
+            [e for e in conjunct.positive if e in literals or (tests(e) and ("+", e) not in implied and not _has_wildcards(e))],
+            [each for each in conjunct.negated if tests(each) and ("-", each) not in implied],
+            [each for each in conjunct.filters if tests(each) and ("+", each) not in implied],
+        )
+
+
+def _signed(body: Conjunct, variables: Variables) -> Implied:
+    """The literals of a body that have no other variables."""
+    signed = [*(("+", each) for each in (*body.positive, *body.filters)), *(("-", each) for each in body.negated)]
+    return frozenset((sign, literal) for sign, literal in signed if of_literal(literal) <= variables)
+
+
+def _has_wildcards(literal: CheckedLiteral) -> bool:
+    return isinstance(literal, CheckedAtom) and None in literal.args
+
+
+def _is_plain(test: Filter) -> bool:
+    """Whether a comparison computes nothing."""
+    return not isinstance(test.left, Apply) and not isinstance(test.right, Apply)
 
 
 def _all_but(heads: Collection[str], conjunct: Conjunct, wanted: Variables) -> Conjunct | None:

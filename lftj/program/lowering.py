@@ -109,7 +109,8 @@ class Agenda:
 
     # ── order ─────────────────────────────────────────────────────────────────────────────────────────────────────────
     def _next(self, nested: list[CheckedLiteral], conjunct: Conjunct, single: bool) -> CheckedLiteral:
-        """The literal to expand now: disjunctions that make alternatives first, then what has its inputs bound, functors that fail last."""
+        """The literal to expand now: disjunctions that make alternatives first, then what has its inputs bound: of these predicates first,
+        so that nobody computes for what they reject, and functors that fail last."""
         if not single:
             for literal in nested:
                 if isinstance(literal, CheckedDisjunction):
@@ -117,7 +118,13 @@ class Agenda:
         bound = conjunct.bound()
         ready = [literal for literal in nested if is_ready(literal, bound)]
         assert ready, "the checks admitted a rule with unbound variables"
-        return min(ready, key=lambda literal: isinstance(literal, FunctorCall) and literal.functor in PARTIAL)
+        return min(ready, key=_turn)
+
+
+def _turn(literal: CheckedLiteral) -> int:
+    if not isinstance(literal, FunctorCall):
+        return 1
+    return 0 if literal.result is None else 2 if literal.functor in PARTIAL else 1
 
 
 def is_ready(literal: CheckedLiteral, bound: Variables) -> bool:

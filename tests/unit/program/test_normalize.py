@@ -162,9 +162,37 @@ FUNCTORS = {
         rule1#strlen1(x0, strlen(x0)) :- rule1#in1(x0).
         h1(_3) :- s(_0, t), rule1#strlen1(t, _2), rule1#strlen1(t, _3), _2 > 2.""",
     ),
+    "a functor is asked for what tests of its arguments' atoms admit, but for tests that compute": (
+        'hs(cat(t, "!")) :- s(n, t), b(n), n > 3, n * 2 > 8, !h1(n), a(n, _).',
+        """rule1#in1(t, _3) :- s(n, t), b(n), !h1(n), _3 := "!", n > 3.
+        rule1#cat1(x0, x1, cat(x0, x1)) :- rule1#in1(x0, x1).
+        hs(_3) :- s(n, t), b(n), a(n, _2), rule1#cat1(t, "!", _3), !h1(n), n > 3, n * 2 > 8.""",
+    ),
+    "predicates come before functors that may ask less then": (
+        'hs(m) :- s(_, t), m = cat(t, "!"), contains("x", t).',
+        """rule1#in1(_2, t) :- s(_0, t), _2 := "x".
+        rule1#contains1(x0, x1) :- rule1#in1(x0, x1), contains(x0, x1).
+        rule1#in2(t, _1) :- rule1#contains1("x", t), _1 := "!".
+        rule1#cat1(x0, x1, cat(x0, x1)) :- rule1#in2(x0, x1).
+        hs(m) :- s(_0, t), rule1#contains1("x", t), rule1#cat1(t, "!", m).""",
+    ),
+    "what a functor was asked for is not asked of its result again": (
+        "hs(m) :- s(n, t), b(n), m = cat(to_string(n), t).",
+        """rule1#in1(n) :- b(n).
+        rule1#to_string1(x0, to_string(x0)) :- rule1#in1(x0).
+        rule1#in2(_2, t) :- s(n, t), rule1#to_string1(n, _2).
+        rule1#cat1(x0, x1, cat(x0, x1)) :- rule1#in2(x0, x1).
+        hs(m) :- s(n, t), b(n), rule1#to_string1(n, _2), rule1#cat1(_2, t, m).""",
+    ),
+    "a functor does not read what its rule derives": (
+        'hs(cat(t, "!")) :- s(n, t), hs(t).',
+        """rule1#in1(t, _2) :- s(n, t), _2 := "!".
+        rule1#cat1(x0, x1, cat(x0, x1)) :- rule1#in1(x0, x1).
+        hs(_2) :- s(n, t), hs(t), rule1#cat1(t, "!", _2).""",
+    ),
     "what may fail is asked last, of what the rest admits": (
         'h1(k) :- s(n, t), k = to_number(t), match("[0-9]+", t), n > 0, !hs(t).',
-        """rule1#in1(_2, t) :- s(n, t), _2 := "[0-9]+".
+        """rule1#in1(_2, t) :- s(n, t), !hs(t), _2 := "[0-9]+", n > 0.
         rule1#match1(x0, x1) :- rule1#in1(x0, x1), match(x0, x1).
         rule1#in2(t) :- s(n, t), rule1#match1("[0-9]+", t), !hs(t), n > 0.
         rule1#to_number1(x0, to_number(x0)) :- rule1#in2(x0).
