@@ -47,7 +47,7 @@ def code_text(strings: pa.ChunkedArray, target: Target, *, empty_is_null: bool) 
 
 
 def decimal_integers(strings: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Whole numbers that are written as `0x1f` or `0b101` in decimals, as Soufflé's fact files may have them. O(n), and little without any."""
+    """Whole numbers that are written as `0x1f` or `0b101`, as Soufflé's fact files may have them, in decimals. O(n), little without any."""
     if not any(pc.any(pc.match_substring(strings, prefix, ignore_case=True)).as_py() for prefix in ("0x", "0b")):
         return strings
     return pa.chunked_array([pa.array([_decimal(text) for text in strings.to_pylist()], strings.type)])
