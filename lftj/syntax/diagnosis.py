@@ -40,6 +40,7 @@ _WORDS: dict[str, str] = {
 }
 _ORDER = ("END", "IF", "COMMA", "SEMICOLON", "RPAR", "RSQB", "RBRACE")
 _DIRECTIVE_LIKE = re.compile(r"\.([A-Za-z_]\w*)")
+_ANNOTATION = re.compile(r"@!?\[")
 _NAMED_CHARACTERS = {"\0": "a null byte", "\ufffd": "a character that is not UTF-8"}
 
 
@@ -89,6 +90,9 @@ def _known(source: Source, offset: int, previous: Token | None) -> ParseError | 
         end = offset + len(text[offset:].splitlines()[0])
         hint = 'close it with "; a line break is written \\n'
         return ParseError("the string is not closed on its line", span=source.span(offset, end), hint=hint)
+    if (annotation := _ANNOTATION.match(text, offset) or _ANNOTATION.match(text, max(offset - 1, 0))) is not None:
+        hint = "leave it out: annotations change no rows"
+        return ParseError("annotations (`@[…]`) are not supported", code="E101", span=source.span(*annotation.span()), hint=hint)
     if (word := _DIRECTIVE_LIKE.match(text, offset)) is not None and previous is None and directive is None:
         return _unknown_directive(source, offset, word)
     if previous is not None and previous.type == "AGGREGATE" and offset < len(text):
