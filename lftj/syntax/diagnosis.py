@@ -41,6 +41,7 @@ _WORDS: dict[str, str] = {
 _ORDER = ("END", "IF", "COMMA", "SEMICOLON", "RPAR", "RSQB", "RBRACE")
 _DIRECTIVE_LIKE = re.compile(r"\.([A-Za-z_]\w*)")
 _ANNOTATION = re.compile(r"@!?\[")
+_OWNER = re.compile(r"[^\W\d][\w?]*\Z")
 _NAMED_CHARACTERS = {"\0": "a null byte", "\ufffd": "a character that is not UTF-8"}
 
 
@@ -118,6 +119,9 @@ def _preprocessor(source: Source, offset: int, end: int) -> ParseError:
 
 
 def _unknown_directive(source: Source, offset: int, word: re.Match[str]) -> ParseError:
+    if (owner := _OWNER.search(source.text, max(offset - 100, 0), offset)) is not None:
+        what, hint = functors.of_component(owner.group() + word.group())
+        return ParseError(f"{what} not supported", code="E101", span=source.span(owner.start(), word.end()), hint=hint)
     near = functors.closest(word.group(1), ("decl", "type", "input", "output", "printsize", "limitsize"))
     hint = f"did you mean .{near}?" if near else "directives are .decl, .type, .input, .output, .printsize and .limitsize"
     return ParseError(f"unknown directive .{word.group(1)[:40]}", span=source.span(offset, word.end()), hint=hint)

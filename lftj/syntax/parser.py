@@ -63,6 +63,7 @@ def _read(lark: Lark, actions: ClauseActions, source: Source) -> list[tree.Claus
             clauses.extend(_read_piece(lark, source, start, end) if facts is None else facts)
         except UnexpectedInput:
             del actions.errors[before:]
+            actions.unplaced.clear()
             _read_on(lark, actions, source, start)
             break
     return clauses
