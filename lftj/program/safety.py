@@ -17,7 +17,8 @@ Names = frozenset[str]
 
 _IN_ATOM = "if you meant any value, write `_` in its place"
 _NO_WITNESS = (
-    "the braces of an aggregate bind nothing outside: bind `{name}` beside it too, as in best = max v : {{ r(_, v) }}, r({name}, best)"
+    "the braces of an aggregate bind nothing outside: r({name}, _) beside them gives one result for each `{name}`, "
+    "and r({name}, n) beside n = max v : {{ r(_, v) }} says whose the greatest is"
 )
 PLACES: dict[str, tuple[str, str]] = {
     "head": ("E140", "bind it in the body: add a positive atom that has `{name}`, or `{name} = …`"),
