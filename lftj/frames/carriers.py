@@ -18,7 +18,7 @@ from lftj.frames.coded_rows import CodedCarrier, CodedRows
 from lftj.frames.delimited import DelimitedText
 from lftj.frames.frame import Carrier, CodedColumn, Place, Target
 from lftj.frames.python_columns import code_values
-from lftj.frames.text_columns import code_text
+from lftj.frames.text_columns import code_text, decimal_integers
 
 
 @dataclass(frozen=True)
@@ -109,13 +109,15 @@ class ArrayCarrier:
 
 @dataclass(frozen=True)
 class TextCarrier:
-    """Columns of strings from a file. `empty_is_null`: an empty field is NULL, save in columns of strings."""
+    """Columns of strings from a file. An empty field is NULL, save in columns of strings; in Soufflé's files of `facts` there is no NULL,
+    and integers may be written as `0x1f` and `0b101`.
+    """
 
     names: list[Hashable] | None
     columns: Sequence[pa.ChunkedArray]
     rows: int
     place: Place
-    empty_is_null: bool
+    facts: bool
 
     @property
     def width(self) -> int:
@@ -124,13 +126,16 @@ class TextCarrier:
 
     def code(self, position: int, target: Target) -> CodedColumn:
         """See `Carrier.code`."""
-        return code_text(self.columns[position], target, empty_is_null=self.empty_is_null)
+        strings = self.columns[position]
+        if self.facts and target.type.name == "int":
+            strings = decimal_integers(strings)
+        return code_text(strings, target, empty_is_null=not self.facts)
 
 
-def carry_text(text: DelimitedText, width: int, names: list[Hashable] | None, *, empty_is_null: bool) -> TextCarrier:
+def carry_text(text: DelimitedText, width: int, names: list[Hashable] | None, *, facts: bool) -> TextCarrier:
     """The fields of a delimited file. Raises FrameError for rows of another width."""
     columns = text.columns(width)
-    return TextCarrier(names, columns, len(columns[0]), Place(text.name, text.line_of, is_file=True), empty_is_null)
+    return TextCarrier(names, columns, len(columns[0]), Place(text.name, text.line_of, is_file=True), facts)
 
 
 def carry_table(source: Any) -> Carrier | None:

@@ -1,4 +1,4 @@
-"""Soufflé's fact files, in: no header, tabs between fields, strings as they stand.
+"""Soufflé's fact files, in: no header, tabs between fields, strings as they stand, whole numbers also as `0x1f` and `0b101`.
 
 The parameters are those of `.input` and `.output`: `IO` (file, stdin, stdout), `filename`, `delimiter`, `headers`, `columns="0:2:1"`,
 `rfc4180`, `compress`. Two things are stricter than in Soufflé: a line with more fields than columns is an error (`columns` picks some on
@@ -100,7 +100,7 @@ def read_facts(
     if len(positions) != len(columns):
         picked = ":".join(map(str, positions))
         raise FrameError(f'columns="{picked}" picks {len(positions)} fields, the relation has {len(columns)} columns', code="E231")
-    carrier = carry_text(text, _width(text, positions, layout.picked is None), None, empty_is_null=False)
+    carrier = carry_text(text, _width(text, positions, layout.picked is None), None, facts=True)
     targets = [Target(column, type, dictionary, carrier.place) for column, type in columns]
     coded = [carrier.code(position, target) for position, target in zip(positions, targets, strict=True)]
     return settle(coded, columns, carrier.rows, "error", carrier.place)

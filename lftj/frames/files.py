@@ -105,7 +105,7 @@ def _carry_csv(path: Path, delimiter: str) -> TextCarrier:
     text = DelimitedText(path.name, read_bytes(path), delimiter, quoted=True, header=True, blank_lines=False)
     names: list[Hashable] = list(text.header_names())
     text = DelimitedText(path.name, text.data, delimiter, quoted=True, header=True, blank_lines=len(names) == 1)
-    return carry_text(text, len(names), names, empty_is_null=True)
+    return carry_text(text, len(names), names, facts=False)
 
 
 def _read_parquet(path: Path) -> pa.Table:

@@ -30,6 +30,7 @@ _HINTS = {
     "date": "write dates as 2013-01-31",
     "timestamp": "write timestamps as 2013-01-31 23:59:59.123456, without a time zone",
 }
+_PREFIXED = re.compile(r"\s*([+-]?)(?:0[xX]([0-9a-fA-F]+)|0[bB]([01]+))\s*")
 _WORDS_FOR_NULL = {"na", "n/a", "null", "none", "nil", "\\n", "<na>"}
 
 
@@ -43,6 +44,21 @@ def code_text(strings: pa.ChunkedArray, target: Target, *, empty_is_null: bool) 
     if empty_is_null:
         strings = pc.if_else(pc.equal(strings, ""), None, strings)
     return code_arrow(_parse_column(strings, target, empty_is_null), target)
+
+
+def decimal_integers(strings: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Whole numbers that are written as `0x1f` or `0b101`, as Soufflé's fact files may have them, in decimals. O(n), little without any."""
+    if not any(pc.any(pc.match_substring(strings, prefix, ignore_case=True)).as_py() for prefix in ("0x", "0b")):
+        return strings
+    return pa.chunked_array([pa.array([_decimal(text) for text in strings.to_pylist()], strings.type)])
+
+
+def _decimal(text: str) -> str:
+    found = _PREFIXED.fullmatch(text) if len(text) <= 400 else None
+    if found is None:
+        return text
+    sign, hexadecimal, binary = found.groups()
+    return sign + str(int(hexadecimal or binary, 16 if hexadecimal else 2))
 
 
 def _parse_column(strings: pa.ChunkedArray, target: Target, empty_is_null: bool) -> pa.ChunkedArray:

@@ -12,6 +12,10 @@ from lftj.syntax import tree
 from lftj.syntax.functors import closest
 from lftj.types import Type, parse_type
 
+_OF_SOUFFLE = frozenset({"number", "symbol", "unsigned", "float"})
+_FREE = frozenset({"bool", "date", "timestamp"})
+"""Names of added types that a program may give another meaning."""
+
 
 def declare_all(clauses: Sequence[tree.Clause], catalog: Catalog) -> tuple[Catalog, list[LftjError]]:
     """The catalog with all `.type` and `.decl` of the clauses, and the problems found."""
@@ -73,19 +77,24 @@ def _with_aliases(aliases: list[tree.TypeAlias], catalog: Catalog) -> tuple[Cata
     """Type names may stand for one another in any order; what is left in the end is unknown or a circle."""
     errors: list[LftjError] = []
     waiting, known = list(aliases), dict(catalog.aliases)
+    own = {alias.name for alias in aliases}
+
+    def meant(name: str) -> Type | None:
+        """What a name stands for by now: the program's own meaning of it goes before the built-in one."""
+        return known.get(name) or (None if name in own else parse_type(name))
+
     found = True
     while found:
         found = False
         for alias in list(waiting):
-            base = known.get(alias.base) or parse_type(alias.base)
-            if base is None:
-                continue
-            if any(known.get(other) is None and parse_type(other) is None for other in alias.others):
+            base = meant(alias.base)
+            if base is None or any(meant(other) is None for other in alias.others):
                 continue
             waiting.remove(alias)
             found = True
             errors += _union_errors(alias, base, known)
-            if parse_type(alias.name) is not None:
+            if _is_taken(alias.name, base):
+                own -= {alias.name}  # what else names it means the built-in one
                 message = f"`{alias.name}` is a built-in type"
                 errors.append(DeclarationError(message, code="E165", span=alias.span, hint="choose another name"))
             elif known.setdefault(alias.name, base) != base:
@@ -95,11 +104,23 @@ def _with_aliases(aliases: list[tree.TypeAlias], catalog: Catalog) -> tuple[Cata
     for alias in waiting:
         try:
             for name in (alias.base, *alias.others):
+                if name in own and parse_type(name) is not None and name not in extended.aliases:
+                    message = f"type `{alias.name}` stands for `{name}`, which stands for nothing else"
+                    raise DeclarationError(message, code="E165", span=alias.span, hint="name a type that is there without it")
                 extended.type(name, alias.span)
         except LftjError as error:
             errors.append(error)
         known[alias.name] = UNKNOWN
     return replace(catalog, aliases=known), errors
+
+
+def _is_taken(name: str, base: Type) -> bool:
+    """True for the name of a built-in type that a program may not define: Soufflé's own, and those that would mean something else then.
+
+    What Soufflé does not know is free for its programs, which have `.type string <: symbol` or `.type date <: symbol`.
+    """
+    built_in = parse_type(name)
+    return built_in is not None and (name in _OF_SOUFFLE or (built_in != base and name not in _FREE))
 
 
 def _union_errors(alias: tree.TypeAlias, base: Type, known: Mapping[str, Type]) -> list[LftjError]:

@@ -138,7 +138,7 @@ class Expressions:
         conversion = {("to_number", "float"): ("to_int", INT), ("to_float", "int"): ("to_float", FLOAT)}
         if guesses[0] and (found := conversion.get((name, guesses[0].type.name))):
             return self._apply(found[0], call, [guesses[0].type], found[1], span)
-        if guesses[0] and guesses[0].firm and (name, guesses[0].type.name) in (("to_number", "int"), ("to_float", "float")):
+        if guesses[0] and (name, guesses[0].type.name) in (("to_number", "int"), ("to_float", "float")):
             return self.term(call.args[0], guesses[0].type, f" for `{name}`", span)
         if name in functors.OF_STRINGS and common_type(guesses) == STR:
             return self._functor(functors.OF_STRINGS[name], call.args, span, written=name)

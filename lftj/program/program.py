@@ -22,6 +22,7 @@ from lftj.program.restratify import restratify
 from lftj.program.schema import Catalog, UserAggregateSignature
 from lftj.program.stratification import Stratification
 from lftj.syntax import tree
+from lftj.syntax.collector import no_cyclic_garbage
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,8 @@ class Program:
     # ── changes ───────────────────────────────────────────────────────────────────────────────────────────────────────
     def add(self, parsed: tree.ParsedProgram) -> tuple[Program, list[int]]:
         """With the clauses of `parsed`; also the ids of the new rules, in the order of the text. Raises ProgramErrors with all problems."""
-        checked = check(parsed, self.catalog)
+        with no_cyclic_garbage():
+            checked = check(parsed, self.catalog)
         sources, ids = dict(self.sources), []
         errors: list[LftjError] = []
         for number, rule in enumerate(checked.rules, self.next_source):

@@ -10,12 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence, Set
 
 from lftj.errors import Span, UnsafeRuleError
-from lftj.program.scope import direct_names, mentioned_names, negated_atom, term_aggregates, term_names, user_name
+from lftj.program.scope import direct_names, direct_terms, mentioned_names, negated_atom, term_aggregates, term_names, user_name
 from lftj.syntax import tree
 
 Names = frozenset[str]
 
 _IN_ATOM = "if you meant any value, write `_` in its place"
+_NO_WITNESS = (
+    "the braces of an aggregate bind nothing outside: r({name}, _) beside them gives one result for each `{name}`, "
+    "and r({name}, n) beside n = max v : {{ r(_, v) }} says whose the greatest is"
+)
 PLACES: dict[str, tuple[str, str]] = {
     "head": ("E140", "bind it in the body: add a positive atom that has `{name}`, or `{name} = …`"),
     "negation": ("E141", "bind it with a positive atom beside the negation; " + _IN_ATOM),
@@ -75,6 +79,14 @@ def _names_in_branches(body: tree.Body) -> set[str]:
     return {name for atom in atoms for name in mentioned_names(atom)}.union(*map(_names_in_branches, branches))
 
 
+def _names_in_braces(rule: tree.Rule) -> set[str]:
+    """Variables that atoms in the braces of aggregates have."""
+    terms = [term for head in rule.heads for term in head.terms]
+    terms += [term for literal in rule.body.literals for term in direct_terms(literal)]
+    literals = [literal for term in terms for each in term_aggregates(term) for literal in each.body.literals]
+    return {name for literal in literals if isinstance(literal, tree.Atom) for name in mentioned_names(literal)}
+
+
 def _constant(term: tree.Term) -> bool:
     return not term_names(term) and not term_aggregates(term)
 
@@ -86,7 +98,7 @@ class _Check:
     def __init__(self, rule: tree.Rule):
         self.errors: dict[str, UnsafeRuleError] = {}
         self.follow: set[str] = set()
-        self._in_branches = _names_in_branches(rule.body)
+        self._in_branches, self._in_braces = _names_in_branches(rule.body), _names_in_braces(rule)
         head_names = {name for head in rule.heads for term in head.terms for name in term_names(term)}
         visible = frozenset(head_names | direct_names(rule.body.literals).keys())
         bound = self._body(rule.body.literals, frozenset(), visible)
@@ -143,6 +155,8 @@ class _Check:
         code, hint = PLACES[kind]
         if name in self._in_branches:
             hint = "only some branches of the disjunction bind it: bind `{name}` in every branch, or beside the disjunction"
+        elif name in self._in_braces and kind != "aggregate":
+            hint = _NO_WITNESS
         shown = user_name(name)
         message = f"variable `{shown}` {where} is not bound"
         self.errors.setdefault(name, UnsafeRuleError(message, code=code, span=span, hint=hint.format(name=shown)))

@@ -42,7 +42,8 @@ class ClauseActions(DirectiveActions):
             else:
                 self.problem("a comparison in a rule head", phrase, "a rule is written head :- body.")
             return ()
-        self.problem("a rule head must be an atom", phrase, "write r(x, y), r() or F[x] = y")
+        if not self.of_component(phrase):
+            self.problem("a rule head must be an atom", phrase, "write r(x, y), r() or F[x] = y")
         return ()
 
     def fact(self, children: Children) -> tree.Rule:

@@ -40,6 +40,8 @@ _WORDS: dict[str, str] = {
 }
 _ORDER = ("END", "IF", "COMMA", "SEMICOLON", "RPAR", "RSQB", "RBRACE")
 _DIRECTIVE_LIKE = re.compile(r"\.([A-Za-z_]\w*)")
+_ANNOTATION = re.compile(r"@!?\[")
+_OWNER = re.compile(r"[^\W\d][\w?]*\Z")
 _NAMED_CHARACTERS = {"\0": "a null byte", "\ufffd": "a character that is not UTF-8"}
 
 
@@ -89,6 +91,9 @@ def _known(source: Source, offset: int, previous: Token | None) -> ParseError | 
         end = offset + len(text[offset:].splitlines()[0])
         hint = 'close it with "; a line break is written \\n'
         return ParseError("the string is not closed on its line", span=source.span(offset, end), hint=hint)
+    if (annotation := _ANNOTATION.match(text, offset) or _ANNOTATION.match(text, max(offset - 1, 0))) is not None:
+        hint = "leave it out: annotations change no rows"
+        return ParseError("annotations (`@[…]`) are not supported", code="E101", span=source.span(*annotation.span()), hint=hint)
     if (word := _DIRECTIVE_LIKE.match(text, offset)) is not None and previous is None and directive is None:
         return _unknown_directive(source, offset, word)
     if previous is not None and previous.type == "AGGREGATE" and offset < len(text):
@@ -114,6 +119,9 @@ def _preprocessor(source: Source, offset: int, end: int) -> ParseError:
 
 
 def _unknown_directive(source: Source, offset: int, word: re.Match[str]) -> ParseError:
+    if (owner := _OWNER.search(source.text, max(offset - 100, 0), offset)) is not None:
+        what, hint = functors.of_component(owner.group() + word.group())
+        return ParseError(f"{what} not supported", code="E101", span=source.span(owner.start(), word.end()), hint=hint)
     near = functors.closest(word.group(1), ("decl", "type", "input", "output", "printsize", "limitsize"))
     hint = f"did you mean .{near}?" if near else "directives are .decl, .type, .input, .output, .printsize and .limitsize"
     return ParseError(f"unknown directive .{word.group(1)[:40]}", span=source.span(offset, word.end()), hint=hint)

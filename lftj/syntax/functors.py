@@ -137,6 +137,14 @@ UNSUPPORTED_DIRECTIVES: dict[str, tuple[str, str]] = {
 }
 """Directives of Soufflé that are not supported: what they are, and what to write instead."""
 
+QUALIFIED = re.compile(r"\.[^\W\d][\w?]*")
+"""What follows a name in `graph.edge`, a relation of a component."""
+
+
+def of_component(name: str) -> tuple[str, str]:
+    """What `graph.edge` is, and what to write instead."""
+    return f"relations of components (`{name}`) are", f"call the relation {name.replace('.', '_')}, and write its rules directly"
+
 
 def is_functor(name: str) -> bool:
     """True for a function that is written `name(arguments)`."""

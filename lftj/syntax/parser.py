@@ -16,6 +16,7 @@ from lark.utils import TextSlice
 from lftj.errors import LftjError, ProgramErrors
 from lftj.syntax import tree
 from lftj.syntax.clause_actions import ClauseActions
+from lftj.syntax.collector import no_cyclic_garbage
 from lftj.syntax.diagnosis import diagnose
 from lftj.syntax.facts import segments
 from lftj.syntax.recovery import resume_after
@@ -44,7 +45,7 @@ def parse(text: str, file: str | None = None, within: tuple[str, str] = ("", "")
     some 0.2 ms a rule.
     """
     source = Source(text, file, within)
-    with _one_at_a_time:
+    with _one_at_a_time, no_cyclic_garbage():
         lark, actions = _reader()
         actions.begin(source)
         clauses = _read(lark, actions, source)
@@ -63,6 +64,7 @@ def _read(lark: Lark, actions: ClauseActions, source: Source) -> list[tree.Claus
             clauses.extend(_read_piece(lark, source, start, end) if facts is None else facts)
         except UnexpectedInput:
             del actions.errors[before:]
+            actions.unplaced.clear()
             _read_on(lark, actions, source, start)
             break
     return clauses

@@ -89,6 +89,16 @@ class Phrases:
         """Note that the construct `what` is known but refused."""
         self.problem(f"{what} not supported", place, hint, "E101")
 
+    def of_component(self, phrase: object) -> bool:
+        """True, and noted, for the first part of `graph.edge(…)`: the dot was taken for the end of the clause."""
+        if not isinstance(phrase, tree.Variable) or phrase.span is None:
+            return False
+        rest = functors.QUALIFIED.match(self.source.after(phrase.span, 100))
+        if rest is not None:
+            what, hint = functors.of_component(phrase.name + rest.group())
+            self.unsupported(what, phrase, hint)
+        return rest is not None
+
     # ── deciding ──────────────────────────────────────────────────────────────────────────────────────────────────────
     def term(self, phrase: object) -> tree.Term:
         """`phrase` in the place of a term."""
@@ -116,6 +126,8 @@ class Phrases:
             return self.predicate(phrase)
         if is_truth(phrase):
             return (tree.Truth(bool(phrase.value), span=phrase.span),)
+        if self.of_component(phrase):
+            return ()
         hint = "a condition is an atom, `r(x)` or `r()`, a comparison `x < y` or `!` before one"
         self.problem("a term where a condition is expected", phrase, hint)
         return ()

@@ -44,8 +44,10 @@ def facts(text: str, parameters: dict[str, str | int], columns: Any = EDGE) -> l
         ("b\t0\t1\na\t0\t2\n", {"columns": "2:0"}, [(1, "b"), (2, "a")]),
         ('1,"a, ""b""\nc"\n', {"rfc4180": "true"}, [(1, 'a, "b"\nc')]),
         ("1|a\n", {"IO": "file", "filename": "e.txt", "delimiter": "|"}, [(1, "a")]),
+        ("0x1F\t0x1F\n-0b101\tb\n 12 \tc\n", {}, [(31, "0x1F"), (-5, "b"), (12, "c")]),
+        ("0xff|b\n", {"delimiter": "|", "columns": "0:0"}, [(255, "0xff")]),
     ],
-    ids=range(14),
+    ids=range(16),
 )
 def test_in(text: str, parameters: dict[str, str | int], rows: list[tuple[Any, ...]]) -> None:
     assert facts(text, parameters) == rows
@@ -53,6 +55,13 @@ def test_in(text: str, parameters: dict[str, str | int], rows: list[tuple[Any, .
 
 WHOLE = "\n  help: write whole numbers as -12, or declare the column float or str"
 REFUSED: list[tuple[str, dict[str, str | int], str]] = [
+    ("1\ta\n0xg\tb\n", {}, "error[E210]: stdin, line 2 (row 1), column \"x\": expected int, found '0xg'" + WHOLE),
+    (
+        "0x8000000000000000\ta\n",
+        {},
+        'error[E220]: stdin, line 1 (row 0), column "x": 9223372036854775808 is outside the range of int, '
+        "-9223372036854775808 … 9223372036854775807",
+    ),
     ("1\ta\n2\n", {}, "error[E232]: stdin, line 2: expected 2 columns, found 1"),
     ("1\ta\n\n2\tb\n", {}, "error[E232]: stdin, line 2: expected 2 columns, found 1"),
     ("1\ta\tb\n", {}, "error[E232]: stdin, line 1: expected 2 columns, found 3"),
