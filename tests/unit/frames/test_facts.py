@@ -74,6 +74,19 @@ REFUSED: list[tuple[str, dict[str, str | int], str]] = [
     ("1\ta\n", {"columns": "0:2"}, 'error[E232]: stdin, line 1: columns="0:2" counts fields from 0, this line has 2'),
     ("1\ta\n", {"columns": "0"}, 'error[E231]: columns="0" picks 1 fields, the relation has 2 columns'),
     ("1\ta\n", {"delimiter": ""}, "error[E231]: delimiter='' cannot separate fields"),
+    (
+        '1||"a"\n',
+        {"delimiter": "||", "rfc4180": "true"},
+        "error[E231]: delimiter='||' cannot separate fields in quotes\n  help: choose a delimiter of one character, or leave rfc4180 out",
+    ),
+    *(
+        (
+            text,
+            parameters,
+            "error[E232]: stdin: its lines end in carriage returns alone\n  help: save the file with line feeds at the ends of lines",
+        )
+        for text, parameters in [("1\ta\r2\tb\r", {}), ("x\ts\r1\ta\r", {"headers": "true"})]
+    ),
 ]
 
 
@@ -120,6 +133,13 @@ def test_parameters_make_any_ending_a_fact_file(tmp_path: Path) -> None:
     assert str(caught.value) == (
         'error[E230]: a fact file has no column names, so columns= cannot pick any\n  help: write facts={"columns": "0:2:1"}'
     )
+
+
+def test_parameters_are_a_dict(tmp_path: Path) -> None:
+    (tmp_path / "e.csv").write_text("1\ta\n")
+    for parameters in (True, ["headers"]):
+        with pytest.raises(LftjError, match=f"parameters of facts are a dict, found {type(parameters).__name__}"):
+            read(tmp_path / "e.csv", EDGE, dictionary=Dictionary(), facts=parameters)  # pyright: ignore[reportArgumentType]
 
 
 def test_parameters_are_for_files() -> None:
