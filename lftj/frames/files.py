@@ -32,6 +32,9 @@ def carry_file(path: Path) -> ArrowCarrier | TextCarrier:
     if kind in _DELIMITERS:
         return _carry_csv(path, _DELIMITERS[kind])
     if kind != ".parquet" and kind not in _ARROW:
+        if path.is_dir():
+            hint = "name one file, or a folder of Parquet files whose own name ends in .parquet"
+            raise FrameError(f"{path} is a folder", code="E231", hint=hint)
         raise FrameError(f"{path.name}: unknown format {kind or '(no ending)'!r}", code="E231", hint=f"name the file {FORMATS}")
     try:
         if kind == ".parquet":
@@ -71,6 +74,8 @@ def read_bytes(source: str | os.PathLike[str] | BinaryIO) -> bytes:
     """All bytes of a file or of an open one, decompressed if they are gzip. Raises FileMissingError, FrameError (E232)."""
     if hasattr(source, "read"):
         name, data = "stdin", source.read()  # type: ignore[union-attr]
+        if isinstance(data, str):  # an open text file
+            data = data.encode("utf-8", "surrogatepass")
     else:
         path = Path(source)  # type: ignore[arg-type]
         name = path.name
@@ -88,6 +93,18 @@ def read_bytes(source: str | os.PathLike[str] | BinaryIO) -> bytes:
         raise FrameError(f"{name} cannot be decompressed: {reason}", code="E232", hint="is the file complete?") from None
 
 
+def local_path(source: str | os.PathLike[str]) -> Path:
+    """The path that a text stands for, `~` being the home. Raises FrameError (E231) for addresses and what no file can be called."""
+    text = os.fspath(source)
+    if "://" in text:
+        hint = "download the file, or read it with pandas, Polars or Arrow and pass the frame"
+        raise FrameError(f"{text} is an address, not the path of a file", code="E231", hint=hint)
+    if "\0" in text:
+        raise FrameError(f"{text!r} is not the path of a file", code="E231", hint="leave the character \\0 out")
+    path = Path(text)
+    return path.expanduser() if text.startswith("~") and not path.exists() else path
+
+
 def missing(path: Path) -> FileMissingError:
     """The error for a file that is not there, with the closest name that is."""
     hint = f"paths start at {Path.cwd()}" if not path.is_absolute() else None
@@ -98,6 +115,8 @@ def missing(path: Path) -> FileMissingError:
             if other.name.casefold() == path.name.casefold() or other.stem == path.stem
         ]
         hint = f"did you mean {alike[0]}?" if alike else hint
+    if set(path.name) & set("*?["):
+        hint = "name one file at a time: for path in pathlib.Path(folder).glob(pattern): tx.insert(relation, path)"
     return FileMissingError(f"there is no file {path}", hint=hint)
 
 
