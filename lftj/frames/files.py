@@ -17,6 +17,7 @@ from lftj.errors import FileMissingError, FrameError
 from lftj.frames.carriers import ArrowCarrier, TextCarrier, carry_text
 from lftj.frames.delimited import DelimitedText
 from lftj.frames.frame import Place
+from lftj.frames.whole_writes import whole_write
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _ARROW = (".arrow", ".feather", ".ipc")
@@ -54,15 +55,13 @@ def is_table_file(path: Path) -> bool:
 
 
 def write_table(path: Path, table: Any) -> None:
-    """Write a table as what the file is named for, where that `is_table_file`. Raises FrameError (E232) when it cannot be written."""
-    try:
+    """Write a table as what the file is named for, where that `is_table_file`; as a whole or not at all. Raises FrameError (E232)."""
+    with whole_write(path) as sink:
         if file_kind(path) == ".parquet":
-            pyarrow.parquet.write_table(table, path)
+            pyarrow.parquet.write_table(table, sink)
         else:
-            with pa.ipc.new_file(str(path), table.schema) as writer:
+            with pa.ipc.new_file(sink, table.schema) as writer:
                 writer.write_table(table)
-    except OSError as reason:
-        raise FrameError(f"{path} cannot be written: {reason}", code="E232") from None
 
 
 def file_kind(path: Path) -> str:

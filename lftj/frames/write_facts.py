@@ -16,6 +16,7 @@ from lftj.errors import FrameError
 from lftj.frames.facts import FactsLayout, Parameters
 from lftj.frames.frame import Columns
 from lftj.frames.out import decode_column, to_values, value_order
+from lftj.frames.whole_writes import whole_write
 from lftj.texts import Texts
 from lftj.types import Type
 
@@ -36,7 +37,8 @@ def write_facts(
     writes that many rows at most.
 
     With `headers` the first line names the columns; with `rfc4180` strings stand in quotes. Without quotes a string that holds the
-    delimiter or a line break could not be read back: FrameError (E232). Raises FrameError (E232) when the file cannot be written.
+    delimiter or a line break could not be read back: FrameError (E232). Raises FrameError (E232) when the file cannot be written, which
+    leaves it as it was before.
     """
     layout = FactsLayout.of(parameters)
     text = format_facts(columns, code_columns, layout, texts, rows=rows, limit=limit)
@@ -44,10 +46,8 @@ def write_facts(
         destination.write(text)
         return
     data = text.encode()
-    try:
-        Path(destination).write_bytes(gzip.compress(data, mtime=0) if layout.compress else data)
-    except OSError as reason:
-        raise FrameError(f"{destination} cannot be written: {reason.strerror}", code="E232") from None
+    with whole_write(Path(destination)) as sink:
+        sink.write(gzip.compress(data, mtime=0) if layout.compress else data)
 
 
 def format_facts(

@@ -30,6 +30,7 @@ def test_the_order_of_bytes_does_not_matter() -> None:
         assert read_back(frame, TWO) == [(1, 0.5), (2, 1.0)]
 
 
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
 def test_matrices_and_masks() -> None:
     assert read_back(np.matrix([[1, 2], [3, 4]]), [("x", INT), ("y", INT)]) == [(1, 2), (3, 4)]
     masked = np.ma.MaskedArray([[1], [2]], mask=[[False], [True]])
