@@ -175,3 +175,35 @@ def test_what_is_no_handle_removes_nothing(graph, wanted):
     assert len(graph.rules) == 2
     with pytest.raises(lftj.UnknownNameError, match=r"handle from add_rule"):
         graph.plan(wanted)
+
+
+def test_handles_of_another_workspace_remove_nothing(graph):
+    other = lftj.connect()
+    other.add_rules('.decl a(x: symbol)\n.decl edge(x: symbol, y: symbol)\na(x) :- edge(x, _).\nedge("p", "q").')
+    for act in (graph.remove_rule, graph.plan):
+        with pytest.raises(lftj.UnknownNameError, match=r"no such rule: a\(x\) :- edge\(x, _\)\.") as caught:
+            act(other.rules[0])
+        assert caught.value.code == "E114"
+    assert other.rules[0] != graph.rules[0]
+    assert len(graph.rules) == 2
+
+
+def test_a_handle_of_a_transaction_that_was_rolled_back_is_nobodys(graph):
+    tx = graph.transaction()
+    gone = tx.add_rule("reach(x, x) :- edge(x, _).")
+    tx.rollback()
+    stays = graph.add_rule("reach(x, x) :- edge(_, x).")
+    assert gone != stays
+    with pytest.raises(lftj.UnknownNameError, match="removed or rolled back"):
+        graph.remove_rule(gone)
+    assert graph.rules[-1] == stays
+
+
+def test_facts_are_removed_by_their_values(ws):
+    facts = ws.add_rules('.decl a(x: symbol, n: number)\na("p", 1). a("q", 2).')[0]
+    other = lftj.connect()
+    other.add_rules('.decl a(x: symbol, n: number)\na("r", 1). a("q", 2). a("s", 2).')
+    other.remove_rule(facts)
+    assert rows(other, "a") == {("r", 1), ("s", 2)}
+    with pytest.raises(lftj.UnknownNameError, match="unknown relation `a`"):
+        lftj.connect().remove_rule(facts)
