@@ -89,7 +89,8 @@ class Catalog:
         """With one more relation; the same declaration again changes nothing. Raises DeclarationError (E160)."""
         if (known := self.relations.get(schema.name)) is not None:
             if known != schema:
-                hint = f"keep one of the two declarations; the first is {describe(known)}"
+                key = "" if known.key == schema.key or known.functional else f" {_described_key(known)}"
+                hint = f"keep one of the two declarations; the first is {describe(known)}{key}"
                 raise DeclarationError(f"relation `{schema.name}` is declared twice, differently", span=span, hint=hint)
             return self
         return replace(self, relations={**self.relations, schema.name: schema})
@@ -101,6 +102,11 @@ class Catalog:
         if self.aggregates.get(signature.name, signature) != signature:
             raise DeclarationError(f"aggregate `{signature.name}` is defined twice, differently", hint="choose another name")
         return replace(self, aggregates={**self.aggregates, signature.name: signature})
+
+
+def _described_key(schema: RelationSchema) -> str:
+    names = ", ".join(schema.columns[i][0] for i in schema.key or ())
+    return "without a key" if schema.key is None else f"with the key {names}"
 
 
 def describe(schema: RelationSchema) -> str:

@@ -176,6 +176,15 @@ def test_out_in_order_of_values() -> None:
     assert written([(), ()], []) == "()\n()\n"
 
 
+def test_headers_of_any_names_can_be_read_back(tmp_path: Path) -> None:
+    columns = [("a,b", INT), ('"', STR)]
+    assert written([(1, "x")], columns, rfc4180="true", headers="true") == '"a,b",""""\n1,"x"\n'
+    (tmp_path / "e.csv").write_text(written([(1, "x")], columns, rfc4180="true", headers="true"))
+    assert read(tmp_path / "e.csv", columns, dictionary=Dictionary()).rows == 1
+    with pytest.raises(LftjError, match="the column name 'a,b' holds the delimiter ','"):
+        written([(1, "x")], columns, delimiter=",", headers="true")
+
+
 def test_a_limit_takes_the_first_by_value() -> None:
     dictionary = Dictionary()
     target = io.StringIO()
