@@ -17,6 +17,9 @@ from lftj.syntax.functors import closest
 from lftj.types import Type, parse_type
 
 _TYPE_NAMES = ("int", "float", "str", "bool", "date", "timestamp")
+_OTHER_NAMES = {"text": "str", "varchar": "str", "char": "str", "integer": "int", "bigint": "int", "long": "int", "double": "float"}
+_OTHER_NAMES |= {"real": "float", "boolean": "bool", "datetime": "timestamp", "numeric": "decimal(18, 2)"}
+"""What types are called elsewhere."""
 
 UNKNOWN = Type("unknown")
 """The type of a column whose declaration names no type; only ever seen while problems are being collected."""
@@ -68,7 +71,7 @@ class Catalog:
         """The type that a declaration calls `text`. Raises UnknownNameError (E113)."""
         known = self.aliases.get(text) or parse_type(text)
         if known is None:
-            near = closest(text, [*self.aliases, *_TYPE_NAMES, "number", "symbol"])
+            near = _OTHER_NAMES.get(text.casefold()) or closest(text, [*self.aliases, *_TYPE_NAMES, "number", "symbol"])
             hint = f"did you mean `{near}`?" if near else f"types are {', '.join(_TYPE_NAMES)}, decimal(p,s) and what .type defines"
             raise UnknownNameError(f"unknown type `{text}`", code="E113", span=span, hint=hint)
         return known
