@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from lftj.errors import DeclarationError, Span, UnknownNameError
 from lftj.program.normal_form import RelationSchema
+from lftj.syntax import functors
 from lftj.syntax.functors import closest
 from lftj.types import Type, parse_type
 
@@ -102,9 +103,19 @@ class Catalog:
         """With one more user-defined aggregate. Raises DeclarationError (E160) for a built-in name or another signature."""
         if signature.name in ("count", "sum", "min", "max", "mean", "concat"):
             raise DeclarationError(f"`{signature.name}` is a built-in aggregate", hint="choose another name")
+        if not _can_name_aggregate(signature.name):
+            hint = "names are letters, digits and _, and none of the functions and words of rules"
+            raise DeclarationError(f"{signature.name!r} cannot name an aggregate", hint=hint)
         if self.aggregates.get(signature.name, signature) != signature:
             raise DeclarationError(f"aggregate `{signature.name}` is defined twice, differently", hint="choose another name")
         return replace(self, aggregates={**self.aggregates, signature.name: signature})
+
+
+def _can_name_aggregate(name: object) -> bool:
+    """Whether `name(x)` in the head of a rule can only be an aggregate."""
+    if not isinstance(name, str) or not functors.NAME.fullmatch(name):
+        return False
+    return not functors.is_functor(name) and name not in functors.RESERVED_RELATIONS
 
 
 def _described_key(schema: RelationSchema) -> str:
