@@ -192,3 +192,8 @@ def test_options_of_connect_are_amounts(option, value):
     with pytest.raises(lftj.DeclarationError, match=f"{option} is a .* of at least 0, found {value!r}"):
         lftj.connect(**{option: value})
     assert lftj.connect(**{option: math.inf}).version == 0
+
+
+def test_a_progress_that_cannot_be_called():
+    with pytest.raises(lftj.DeclarationError, match="progress cannot be called: 5"):
+        lftj.connect(progress=5)
