@@ -51,8 +51,15 @@ def relation_schema(
 
 
 def function_schema(name: str, arguments: Mapping[str, object], value: object) -> RelationSchema:
-    """A function as `ws.function` declares it: a relation with one more column, which the arguments determine."""
-    columns = (*checked_columns(arguments), ("value", type_of_python(value)))
+    """A function as `ws.function` declares it: a relation with one more column, which the arguments determine.
+
+    Raises DeclarationError (E160, E161, E164).
+    """
+    checked = checked_columns(arguments)
+    if any(argument == "value" for argument, _ in checked):
+        hint = "give the argument another name: the column of the values is called so"
+        raise DeclarationError(f"relation `{name}` has two columns `value`", code="E164", hint=hint)
+    columns = (*checked, ("value", type_of_python(value)))
     return RelationSchema(name, columns, tuple(range(len(arguments))), functional=True)
 
 

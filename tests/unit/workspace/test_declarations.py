@@ -48,6 +48,13 @@ def test_columns_of_keys_are_named(ws, domains):
         ws.relation("p", {"x": int}, **domains)
 
 
+def test_an_argument_is_not_called_as_the_value_is(ws):
+    with pytest.raises(lftj.DeclarationError, match="relation `f` has two columns `value`") as caught:
+        ws.function("f", {"value": int}, int)
+    assert caught.value.code == "E164"
+    assert "f" not in ws
+
+
 def test_names_that_differ_in_case_are_the_nearest(ws):
     ws.add_rules(".decl reachable(x: number)\n.decl ReachBy(x: number)\n.decl p(x: number)")
     for wrong, right in (("reachby", "ReachBy"), ("P", "p"), ("REACHABLE", "reachable")):
