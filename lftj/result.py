@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 import numpy as np
 
@@ -99,9 +99,12 @@ class Result(frames.CodedRows):
         return to_dataframe(self.arrow(), session)
 
     def write_facts(
-        self, destination: str | os.PathLike[str] | TextIO, parameters: Mapping[str, str | int] | None = None, limit: int | None = None
+        self,
+        destination: str | os.PathLike[str] | TextIO | BinaryIO,
+        parameters: Mapping[str, str | int] | None = None,
+        limit: int | None = None,
     ) -> None:
-        """Write the rows as Soufflé's facts, ascending by value, to a path or an open text file; O(n log n).
+        """Write the rows as Soufflé's facts, ascending by value, to a path or an open file; O(n log n).
 
         `parameters` are those of `.output`, for instance `{"delimiter": ",", "headers": "true"}`; `limit` writes that many rows at most.
         A path that ends in `.gz` is compressed. Raises FrameError (E231) for one that is named as a table, (E232) for one that cannot be

@@ -92,11 +92,12 @@ def read_bytes(source: str | os.PathLike[str] | BinaryIO) -> bytes:
         raise FrameError(f"{name} cannot be decompressed: {reason}", code="E232", hint="is the file complete?") from None
 
 
-def local_path(source: str | os.PathLike[str]) -> Path:
+def local_path(source: str | os.PathLike[str], *, written: bool = False) -> Path:
     """The path that a text stands for, `~` being the home. Raises FrameError (E231) for addresses and what no file can be called."""
     text = os.fspath(source)
     if "://" in text:
         hint = "download the file, or read it with pandas, Polars or Arrow and pass the frame"
+        hint = "write a file here and copy it, or let pandas, Polars or Arrow write result.arrow()" if written else hint
         raise FrameError(f"{text} is an address, not the path of a file", code="E231", hint=hint)
     if "\0" in text:
         raise FrameError(f"{text!r} is not the path of a file", code="E231", hint="leave the character \\0 out")

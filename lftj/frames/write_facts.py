@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, TextIO, cast
+from contextlib import nullcontext
+from typing import Any, BinaryIO, TextIO, cast
 
 import numpy as np
 import pyarrow as pa
@@ -14,7 +15,7 @@ import pyarrow.compute
 
 from lftj.errors import FrameError
 from lftj.frames.facts import FactsLayout, Parameters
-from lftj.frames.files import is_table_file
+from lftj.frames.files import is_table_file, local_path
 from lftj.frames.frame import Columns
 from lftj.frames.out import decode_column, to_values, value_order
 from lftj.frames.whole_writes import whole_write
@@ -25,7 +26,7 @@ pc: Any = pyarrow.compute  # its functions are made at import time, where no typ
 
 
 def write_facts(
-    destination: str | os.PathLike[str] | TextIO,
+    destination: str | os.PathLike[str] | TextIO | BinaryIO,
     columns: Columns,
     code_columns: Sequence[np.ndarray],
     parameters: Parameters,
@@ -34,7 +35,8 @@ def write_facts(
     rows: int = 0,
     limit: int | None = None,
 ) -> None:
-    """Writes rows as `.output` does, to a path (gzip with `compress`, or where it ends in `.gz`) or an open text file.
+    """Writes rows as `.output` does, to a path (gzip with `compress`, or where it ends in `.gz`) or an open file, as UTF-8 where it is
+    a binary one.
 
     `rows` counts rows without columns; `limit` writes that many rows at most.
     With `headers` the first line names the columns; with `rfc4180` strings stand in quotes. Without quotes a string that holds the
@@ -42,17 +44,22 @@ def write_facts(
     leaves it as it was before.
     """
     layout = FactsLayout.of(parameters)
-    path = Path(destination) if isinstance(destination, (str, os.PathLike)) else None
+    path = local_path(destination, written=True) if isinstance(destination, (str, os.PathLike)) else None
+    if path is None and not hasattr(destination, "write"):
+        raise FrameError(f"{destination!r} is no file to write to", code="E231", hint="pass a path or an open file")
+    if limit is not None and not (isinstance(limit, int) and limit >= 0):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise FrameError(f"limit is a number of rows of at least 0, found {limit!r}", code="E231", hint="leave it out for all rows")
     if path is not None and is_table_file(path):
         hint = "name it .csv or .facts, or write result.arrow() as what the file is named for"
         raise FrameError(f"facts are text, and {path.name} is named as a table", code="E231", hint=hint)
     text = format_facts(columns, code_columns, layout, texts, rows=rows, limit=limit)
-    if path is None:
+    if path is None and not isinstance(destination, (io.RawIOBase, io.BufferedIOBase)):
         cast("TextIO", destination).write(text)
         return
-    data = text.encode()
-    with whole_write(path) as sink:
-        sink.write(gzip.compress(data, mtime=0) if layout.compress or path.suffix.lower() == ".gz" else data)
+    packed = layout.compress or (path is not None and path.suffix.lower() == ".gz")
+    data = gzip.compress(text.encode(), mtime=0) if packed else text.encode()
+    with whole_write(path) if path is not None else nullcontext(cast("BinaryIO", destination)) as sink:
+        sink.write(data)
 
 
 def format_facts(

@@ -147,5 +147,21 @@ def test_facts_are_written_without_parameters(tmp_path):
     assert (tmp_path / "tag.facts").read_text() == "1\ta\n"
     ws["tag"].write_facts(tmp_path / "tag.csv.gz")
     assert gzip.decompress((tmp_path / "tag.csv.gz").read_bytes()) == b"1\ta\n"
+    binary = io.BytesIO()
+    ws["tag"].write_facts(binary, limit=1)
+    assert binary.getvalue() == b"1\ta\n"
+    packed = io.BytesIO()
+    ws["tag"].write_facts(packed, {"compress": "true"})
+    assert gzip.decompress(packed.getvalue()) == b"1\ta\n"
+    for destination, words in (
+        (None, "None is no file to write to"),
+        ("s3://b/x.csv", "is an address"),
+        ("a\0", "is not the path of a file"),
+    ):
+        with pytest.raises(lftj.FrameError, match=words):
+            ws["tag"].write_facts(destination)
+    for limit in (-1, "1"):
+        with pytest.raises(lftj.FrameError, match="limit is a number of rows of at least 0"):
+            ws["tag"].write_facts(io.StringIO(), limit=limit)
     with pytest.raises(lftj.FrameError, match=r"facts are text, and tag\.parquet is named as a table"):
         ws["tag"].write_facts(tmp_path / "tag.parquet")
