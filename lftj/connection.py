@@ -59,6 +59,8 @@ def connect(
         raise DeclarationError(f"writer_timeout is a number of seconds of at least 0, found {writer_timeout!r}", hint=hint)
     if not _is_amount(elastic):
         raise DeclarationError(f"elastic is a fraction of at least 0, found {elastic!r}", hint="0.2 allows a fifth of a full evaluation")
+    if progress is not None and not callable(progress):  # pyright: ignore[reportUnnecessaryComparison]
+        raise DeclarationError(f"progress cannot be called: {progress!r}", hint="pass a function of a line of text, such as print")
     if getattr(executor, "distributed", False):
         from lftj.distributed.store import Store  # only those who want it pay for importing it
         from lftj.distributed.workspace import DistributedWorkspace

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 from lftj.errors import DeclarationError, UnknownNameError
 from lftj.program.normal_form import CHANGE_COLUMNS, RelationSchema
@@ -34,8 +35,7 @@ def checked_key(name: str, columns: Mapping[str, object], key: str | Sequence[st
 
 def checked_choice(name: str, columns: Mapping[str, object], choice: ChoiceDomains) -> tuple[tuple[int, ...], ...]:
     """Positions of the columns of each choice domain. Raises UnknownNameError (E111)."""
-    domains = [choice] if isinstance(choice, str) else choice
-    return tuple(sorted({_positions(name, columns, domain) for domain in domains}))
+    return tuple(sorted({_positions(name, columns, domain) for domain in _listed(choice)}))
 
 
 def view_schema(name: str, columns: Mapping[str, object]) -> RelationSchema:
@@ -51,8 +51,15 @@ def relation_schema(
 
 
 def function_schema(name: str, arguments: Mapping[str, object], value: object) -> RelationSchema:
-    """A function as `ws.function` declares it: a relation with one more column, which the arguments determine."""
-    columns = (*checked_columns(arguments), ("value", type_of_python(value)))
+    """A function as `ws.function` declares it: a relation with one more column, which the arguments determine.
+
+    Raises DeclarationError (E160, E161, E164).
+    """
+    checked = checked_columns(arguments)
+    if any(argument == "value" for argument, _ in checked):
+        hint = "give the argument another name: the column of the values is called so"
+        raise DeclarationError(f"relation `{name}` has two columns `value`", code="E164", hint=hint)
+    columns = (*checked, ("value", type_of_python(value)))
     return RelationSchema(name, columns, tuple(range(len(arguments))), functional=True)
 
 
@@ -67,8 +74,13 @@ def is_news(schema: RelationSchema, relations: Mapping[str, RelationSchema], vie
 
 
 def _positions(name: str, columns: Mapping[str, object], wanted: str | Sequence[str]) -> tuple[int, ...]:
-    names = [wanted] if isinstance(wanted, str) else list(wanted)
+    names = _listed(wanted)
     known = list(columns)
     if unknown := [column for column in names if column not in known]:
         raise UnknownNameError(f"relation `{name}` has no column `{unknown[0]}`", code="E111", hint=f"its columns are {', '.join(known)}")
     return tuple(sorted({known.index(column) for column in names}))
+
+
+def _listed(wanted: Any) -> list[Any]:
+    """What may be one or several. A number is one too, for the message that there is no such column."""
+    return list(wanted) if isinstance(wanted, Iterable) and not isinstance(wanted, str) else [wanted]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from lftj import frames
 from lftj.commit import Proposal
 from lftj.errors import ArityError, DeclarationError, FrameError, ParseError, TransactionError
-from lftj.handles import RuleHandle
+from lftj.handles import RuleHandle, number_of, without
 from lftj.heads.user import UserAggregate
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
@@ -153,7 +152,7 @@ class Draft:
         for name, rows in program.facts.items():
             columns = self.coded(program.catalog.relation(name), rows, {})
             facts.append((name, columns))
-            handles.append(RuleHandle(None, None, (name, tuple(columns))))
+            handles.append(RuleHandle(None, None, (name, tuple(rows))))
         self._program = program
         self._changed_rules |= _heads(program, added)
         for name, columns in facts:
@@ -164,17 +163,15 @@ class Draft:
         """Remove rules, and the facts of fact handles. Raises UnknownNameError (E114) for a rule that is not there."""
         program, changed = self._program, set[str]()
         for handle in handles:
-            if handle.source is not None:
-                changed |= _heads(program, [handle.source])
-                program = program.remove(handle.source)
-            elif handle.facts is not None:
-                program = without_facts(program, handle.facts[0])
+            if handle.facts is None:
+                changed |= _heads(program, [number_of(handle, program)])
+            program = without(program, handle)
+        # codes may have been given to other strings since, so facts are kept as values
+        facts = [(handle.facts[0], self.coded(self.schema(handle.facts[0]), handle.facts[1], {})) for handle in handles if handle.facts]
         self._program = program
         self._changed_rules |= changed
-        for handle in handles:
-            if handle.facts is not None:
-                name, columns = handle.facts
-                self.staging(name).add("delete", list(columns))
+        for name, columns in facts:
+            self.staging(name).add("delete", columns)
 
 
 def one_rule(rule: object) -> tree.ParsedProgram:
@@ -188,12 +185,6 @@ def one_rule(rule: object) -> tree.ParsedProgram:
         hint = "write head <= body, with & and not `and` in the body; a fact is lftj.rule(head)"
         raise ParseError(f"`{rule!r}` is no rule", code="E103", hint=hint)
     return tree.ParsedProgram((node,))
-
-
-def without_facts(program: Program, relation: str) -> Program:
-    """The relation may get an aggregate rule again, as far as this text is concerned; the commit looks at the rows themselves."""
-    catalog = replace(program.catalog, fact_relations=program.catalog.fact_relations - {relation})
-    return replace(program, catalog=catalog)
 
 
 def _heads(program: Program, sources: Iterable[int]) -> set[str]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-
-import numpy as np
+from dataclasses import dataclass, replace
 
 from lftj.errors import UnknownNameError
+from lftj.program.checked import Row
 from lftj.program.normal_form import RelationSchema
+from lftj.program.program import Program
 from lftj.program.schema import describe
 from lftj.syntax import tree
 from lftj.syntax.builder import Predicate
@@ -49,12 +49,12 @@ class RuleHandle:
 
     source: int | None
     rule: tree.Rule | None
-    facts: tuple[str, tuple[np.ndarray, ...]] | None = None
+    facts: tuple[str, tuple[Row, ...]] | None = None
 
     def __eq__(self, other: object) -> bool:
         if self.source is None or not isinstance(other, RuleHandle):
             return self is other
-        return self.source == other.source
+        return self.source == other.source and self.rule == other.rule
 
     def __hash__(self) -> int:
         return object.__hash__(self) if self.source is None else hash(self.source)
@@ -62,12 +62,34 @@ class RuleHandle:
     def __str__(self) -> str:
         if self.facts is None:
             return str(self.rule)
-        name, columns = self.facts
-        count = len(columns[0])
+        name, rows = self.facts
+        count = len(rows)
         return f"{count} fact{'s' if count != 1 else ''} of {name}"
 
     def __repr__(self) -> str:
         return f"<RuleHandle {self}>"
+
+
+def without(program: Program, handle: RuleHandle) -> Program:
+    """The program without the rule of a handle; the rows of facts are the caller's. Raises UnknownNameError (E114)."""
+    if handle.facts is not None:
+        # the relation may get an aggregate rule again, as far as this text is concerned; the commit looks at the rows themselves
+        program.catalog.relation(handle.facts[0])
+        catalog = replace(program.catalog, fact_relations=program.catalog.fact_relations - {handle.facts[0]})
+        return replace(program, catalog=catalog)
+    return program.remove(number_of(handle, program))
+
+
+def number_of(handle: RuleHandle, program: Program) -> int:
+    """The number of a handle's rule in a program. Raises UnknownNameError (E114) where it is not the rule that has this number.
+
+    Numbers begin anew in each workspace, and are given again after a rollback.
+    """
+    source = handle.source
+    if source is None or (known := program.sources.get(source)) is None or known.rule != handle.rule:
+        hint = "it was removed or rolled back, or belongs to another workspace; ws.rules lists what there is"
+        raise UnknownNameError(f"no such rule: {handle}", code="E114", hint=hint)
+    return source
 
 
 def handles_of(rules: RuleHandle | Iterable[object]) -> list[RuleHandle]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 import numpy as np
 
@@ -99,14 +99,25 @@ class Result(frames.CodedRows):
         return to_dataframe(self.arrow(), session)
 
     def write_facts(
-        self, destination: str | os.PathLike[str] | TextIO, parameters: Mapping[str, str | int], limit: int | None = None
+        self,
+        destination: str | os.PathLike[str] | TextIO | BinaryIO,
+        parameters: Mapping[str, str | int] | None = None,
+        limit: int | None = None,
     ) -> None:
-        """Write the rows as Soufflé's facts, ascending by value, to a path or an open text file; O(n log n).
+        """Write the rows as Soufflé's facts, ascending by value, to a path or an open file; O(n log n).
 
         `parameters` are those of `.output`, for instance `{"delimiter": ",", "headers": "true"}`; `limit` writes that many rows at most.
+        A path that ends in `.gz` is compressed. Raises FrameError (E231) for one that is named as a table, (E232) for one that cannot be
+        written, which then is as it was before.
         """
         columns = list(zip(self.columns, self.types, strict=True))
-        frames.write_facts(destination, columns, self._columns(), parameters, self._texts, rows=self._count, limit=limit)
+        frames.write_facts(destination, columns, self._columns(), parameters or {}, self._texts, rows=self._count, limit=limit)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """With its rows, wherever they lie, and with their strings alone."""
+        columns = self._columns()
+        texts = self._texts.only(codes for codes, type in zip(columns, self.types, strict=True) if type.name == "str")
+        return _restored, (tuple(zip(self.columns, self.types, strict=True)), columns, self._count, texts, self.version, self.name)
 
     def _coded(self) -> tuple[Columns, Texts]:
         """For the engine: one array of codes per column, and their strings."""
@@ -174,6 +185,11 @@ class Result(frames.CodedRows):
 
     def _more(self) -> list[str]:
         return [f"… {self._count - SHOWN_ROWS:,} more"] if self._count > SHOWN_ROWS else []
+
+
+def _restored(columns: Sequence[tuple[str, Type]], codes: Columns, count: int, texts: Texts, version: int, name: str) -> Result:
+    """A result that was pickled or copied."""
+    return Result(columns, lambda: codes, count, texts, version=version, name=name)
 
 
 def _shown(value: object) -> str:

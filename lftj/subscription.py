@@ -30,10 +30,12 @@ class Subscription:
         self.relation = relation
         self.callback = callback
         self._cancel = cancel
+        self._cancelled = False
 
     def cancel(self) -> None:
         """No more calls from now on. Harmless when repeated."""
         self._cancel(self)
+        self._cancelled = True
 
     def __enter__(self) -> Subscription:
         return self
@@ -42,7 +44,7 @@ class Subscription:
         self.cancel()
 
     def __repr__(self) -> str:
-        return f"<Subscription to {self.relation}>"
+        return f"<Subscription to {self.relation}{', cancelled' if self._cancelled else ''}>"
 
 
 class Subscriptions:

@@ -5,7 +5,7 @@ A result keeps these beside its rows: what it shows stays, even when the diction
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,13 @@ class Texts:
     def flat(self) -> Flat:
         """All strings as two arrays, which stay valid. O(1), no copy."""
         return self._flat
+
+    def only(self, codes: Iterable[np.ndarray]) -> Texts:
+        """The strings of these codes alone, for a result that leaves the process. O(codes + bytes of all)."""
+        chosen = np.zeros(len(self._flat[0]) - 1, np.bool_)
+        for each in codes:
+            chosen[each] = True
+        return Texts(of_codes(self._flat, chosen), object())
 
     def decode(self, codes: np.ndarray | Sequence[int]) -> pa.StringArray:
         """The strings of codes. O(n + bytes), in Arrow. The strings together must stay below 2 GiB, which is what a StringArray holds."""

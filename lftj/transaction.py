@@ -68,7 +68,7 @@ class Transaction(Writing[Draft]):
         self._open().delete(relation, data, strict("missing", missing), options)
 
     def delete_where(self, relation: RelationOrName, **values: object) -> int:
-        """Delete all rows that have these values in these columns; returns how many.
+        """Delete all rows that have these values in these columns, without any of them all rows; returns how many.
 
         O(m log n) for m rows where rules read the relation beginning with one of these columns, or it is the first; else O(n).
         """

@@ -44,7 +44,7 @@ class ThreadExecutor:
 
     def __init__(self, threads: int | None = None, *, parts: int | None = None, patience: int = 1_000_000) -> None:
         for name, value in (("threads", threads), ("parts", parts)):
-            if value is not None and value < 1:
+            if value is not None and not (isinstance(value, int) and value >= 1):  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise ValueError(f"{name} is a number of at least 1, found {value!r}")
         self.threads = threads or usable_cores()
         self.parts = parts or max(32, 4 * self.threads)

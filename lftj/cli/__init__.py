@@ -5,9 +5,12 @@ Nothing here decides anything about rules or data; it reads arguments, calls the
 
 from __future__ import annotations
 
+import codecs
+import io
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 OK, FAILED, USAGE = 0, 1, 2
 
@@ -20,6 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from lftj.cli.app import app
     from lftj.errors import LftjError
 
+    _speak_utf8()
     try:
         app(args=None if arguments is None else list(arguments), prog_name="lftj")
     except SystemExit as end:
@@ -32,8 +36,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code if _flushed() else FAILED
 
 
+def _speak_utf8() -> None:
+    """What goes to standard output is what would go into a file, whatever the locale says."""
+    stream: Any = sys.stdout
+    if isinstance(stream, io.TextIOWrapper) and codecs.lookup(stream.encoding).name != "utf-8":
+        stream.reconfigure(encoding="utf-8")
+
+
 def _flushed() -> bool:
     """False when the reader of our output went away, as in `lftj run … | head`: not worth a message, nor a second failure at exit."""
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
+        return True
     try:
         sys.stdout.flush()
     except BrokenPipeError:

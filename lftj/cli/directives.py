@@ -9,6 +9,9 @@ from lftj.errors import FrameError, LftjError, ProgramErrors
 from lftj.frames import FactsLayout, check_table_parameters, is_table_file
 from lftj.syntax import tree
 
+_WAYS = {"input": ("file", "stdin")}
+_OUTWARD = ("file", "stdout", "stdoutprintsize")
+
 
 def directives_of(program: tree.ParsedProgram) -> list[tree.Directive]:
     """The directives in the order of the text."""
@@ -20,16 +23,35 @@ def of_kind(directives: Iterable[tree.Directive], *kinds: str) -> list[tree.Dire
     return [directive for directive in directives if directive.kind in kinds]
 
 
-def check_directives(directives: Iterable[tree.Directive]) -> None:
-    """Raise ProgramErrors with every directive (FrameError E231) whose parameters mean nothing."""
+def check_directives(directives: Iterable[tree.Directive], *, from_input: bool = False) -> None:
+    """Raise ProgramErrors with every directive (FrameError E231) whose parameters mean nothing, or that would undo another one.
+
+    `from_input`: the program came from standard input.
+    """
     errors: list[LftjError] = []
+    used: dict[object, str] = {"stdin": "the program"} if from_input else {}
     for directive in directives:
         try:
-            _ = rows_kept(directive) if directive.kind == "limitsize" else layout_of(directive)
+            if directive.kind == "limitsize":
+                rows_kept(directive)
+            else:
+                _check_use(directive, layout_of(directive)[1], used)
         except FrameError as error:
             errors.append(error)
     if errors:
         raise ProgramErrors(errors)
+
+
+def _check_use(directive: tree.Directive, layout: FactsLayout, used: dict[object, str]) -> None:
+    """Standard input ends once it was read, and of two relations in one file only the second is there. `used`: by whom they are."""
+    relation = directive.relation
+    if directive.kind == "input" and layout.io == "stdin":
+        if (other := used.setdefault("stdin", f".input {relation}")) != f".input {relation}":
+            raise _refused(directive, f"standard input is read by {other} already", "read one of them from a file")
+    elif directive.kind == "output" and layout.io == "file":
+        path = layout.path(relation, ".", output=True)
+        if used.setdefault(path, relation) != relation and (path.is_file() or not path.exists()):  # devices take all
+            raise _refused(directive, f"{path} is written by .output {used[path]} already", "give each relation a file of its own")
 
 
 def layout_of(directive: tree.Directive) -> tuple[dict[str, str | int], FactsLayout]:
@@ -41,6 +63,9 @@ def layout_of(directive: tree.Directive) -> tuple[dict[str, str | int], FactsLay
             check_table_parameters(parameters, Path(layout.filename))
     except FrameError as error:
         raise _refused(directive, error.message, error.hint) from None
+    if layout.io not in (ways := _WAYS.get(directive.kind, _OUTWARD)):
+        hint = f"use {' or '.join(f'IO={way}' for way in ways[:2])}"
+        raise _refused(directive, f"IO={layout.io} is not for .{directive.kind}", hint)
     return parameters, layout
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from lftj.cli.directives import check_directives, directives_of, layout_of, of_kind, rows_kept
 from lftj.cli.progress import progress
@@ -21,16 +21,25 @@ STANDARD_STREAM = "-"
 
 def read_program(path: str) -> tuple[str, str]:
     """The text of a program and its name in messages; `-` is standard input. Raises FileMissingError, FrameError (E232)."""
+    name, source = ("<stdin>", None) if path == STANDARD_STREAM else (path, Path(path))
     try:
-        if path == STANDARD_STREAM:
-            return sys.stdin.buffer.read().decode("utf-8"), "<stdin>"
-        return Path(path).read_text(encoding="utf-8"), path
+        data = standard_input().read() if source is None else source.read_bytes()
+        return data.decode("utf-8-sig"), name
     except FileNotFoundError:
         raise FileMissingError(f"there is no program {path}", hint=f"paths start at {Path.cwd()}") from None
     except UnicodeDecodeError as reason:
-        raise FrameError(f"{path} is not UTF-8 text: byte {reason.start}", code="E232") from None
-    except OSError as reason:
-        raise FrameError(f"{path} cannot be read: {reason.strerror}", code="E232", hint="name a file of rules") from None
+        line = reason.object.count(b"\n", 0, reason.start) + 1
+        raise FrameError(f"{name}, line {line}: the text is not UTF-8", code="E232", hint="save the file as UTF-8") from None
+    except (OSError, ValueError) as reason:
+        why = getattr(reason, "strerror", None) or reason
+        raise FrameError(f"{path} cannot be read: {why}", code="E232", hint="name a file of rules") from None
+
+
+def standard_input() -> BinaryIO:
+    """Standard input as bytes. Raises FrameError (E232) where the process was started without."""
+    if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
+        raise FrameError("standard input is closed", code="E232", hint="write < FILE behind the command, or name the file")
+    return sys.stdin.buffer
 
 
 def run(program: str, fact_dir: Path, output_dir: str, *, warn: bool = True, threads: int | None = 1) -> None:
@@ -50,7 +59,7 @@ def run(program: str, fact_dir: Path, output_dir: str, *, warn: bool = True, thr
         workspace = lftj.connect(progress=say, executor=lftj.ThreadExecutor(threads))
         with workspace.transaction() as tx:
             tx.add_rules(parsed)
-            check_directives(directives)
+            check_directives(directives, from_input=program == STANDARD_STREAM)
             for directive in of_kind(directives, "input"):
                 say(f"reading {directive.relation}")
                 _read(tx, directive, fact_dir)
@@ -66,7 +75,7 @@ def _read(tx: Transaction, directive: tree.Directive, fact_dir: Path) -> None:
     """Insert the facts that an `.input` names."""
     parameters, layout = layout_of(directive)
     if layout.io == "stdin":
-        tx.insert(directive.relation, sys.stdin.buffer, facts=parameters)
+        tx.insert(directive.relation, standard_input(), facts=parameters)
         return
     path = layout.path(directive.relation, fact_dir, output=False)
     try:
@@ -90,7 +99,11 @@ def _write(workspace: Workspace, directive: tree.Directive, output_dir: str, lim
         _print(result, relation, parameters | ({"headers": "true"} if to_screen else {}), limit)
         return
     path = layout.path(relation, "." if output_dir == STANDARD_STREAM else output_dir, output=True)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as reason:
+        hint = "name a folder with -D, or - to print"
+        raise FrameError(f"the folder {path.parent} cannot be made: {reason.strerror}", code="E232", hint=hint) from None
     if is_table_file(path):
         _write_table(path, result, limit)
         return
@@ -104,6 +117,8 @@ def _write_table(path: Path, result: Any, limit: int | None) -> None:
 
 def _print(result: Any, relation: str, parameters: dict[str, str | int], limit: int | None) -> None:
     """A relation between Soufflé's lines; the column names stand above the rows, not among them."""
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
+        raise FrameError("standard output is closed", code="E232", hint="name a folder with -D, and leave IO=stdout out")
     headers = str(parameters.pop("headers", "false")).casefold() in ("true", "1")
     delimiter = str(parameters.get("delimiter", "\t"))
     print("---------------", relation, *([delimiter.join(result.columns)] if headers else []), "===============", sep="\n")

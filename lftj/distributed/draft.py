@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +20,9 @@ from lftj.distributed.present import Present
 from lftj.distributed.sending import Dependent, Files, Routed, Sent, Staged
 from lftj.distributed.settling import Settling
 from lftj.distributed.work.settle import GONE, NEW, UPSERT
-from lftj.draft import one_rule, without_facts
+from lftj.draft import one_rule
 from lftj.errors import DeclarationError, DistributedError, FrameError, ParseError, TransactionError, ValueTypeError
-from lftj.handles import RuleHandle
+from lftj.handles import RuleHandle, without
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.staging import codes_of, last_of_keys, require_key
@@ -176,7 +175,7 @@ class DistributedDraft:
             schema = program.catalog.relation(name)
             columns = frames.read(rows, schema.columns, dictionary=self.dictionary).columns if schema.arity else [_zeros(1)]
             push(self.staged.setdefault(name, []), Delta.insertion(columns), schema)
-            handles.append(_Facts(None, None, (name, tuple(columns)), tuple(rows)))
+            handles.append(RuleHandle(None, None, (name, tuple(rows))))
         for clause in parsed.clauses if facts is not None else ():
             if isinstance(clause, tree.Directive) and clause.kind == "input":
                 parameters = dict(clause.parameters)
@@ -192,14 +191,11 @@ class DistributedDraft:
         """Remove rules, and the facts of handles of facts. Raises UnknownNameError (E114) for a rule that is not there."""
         handles, program = list(handles), self.program
         for handle in handles:
-            if handle.source is not None:
-                program = program.remove(handle.source)
-            elif handle.facts is not None:
-                program = without_facts(program, handle.facts[0])
+            program = without(program, handle)
         self.program = program
         for handle in handles:
-            if isinstance(handle, _Facts) and handle.facts is not None:
-                self.change(handle.facts[0], list(handle.rows), -1, False, {})
+            if handle.facts is not None:
+                self.change(handle.facts[0], list(handle.facts[1]), -1, False, {})
 
     def check(self, counts: Mapping[str, int]) -> None:
         """Raise DeclarationError (E163) for rows of a relation whose rule aggregates; `counts` are those that are there."""
@@ -208,13 +204,6 @@ class DistributedDraft:
                 hint = f"give the aggregate a relation of its own and read both: all(x, n) :- {name}(x, n) ; own(x, n)."
                 message = f"relation `{name}` has an aggregate rule and cannot hold rows of its own as well"
                 raise DeclarationError(message, code="E163", hint=hint)
-
-
-@dataclass(frozen=True, eq=False)
-class _Facts(RuleHandle):
-    """Facts with their values: codes are those of one transaction."""
-
-    rows: tuple[tuple[object, ...], ...] = ()
 
 
 def _zeros(rows: int) -> np.ndarray:

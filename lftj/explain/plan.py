@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lftj.errors import UnknownNameError
 from lftj.explain.parts import part_lines
 from lftj.explain.upkeep import state_of, upkeep_lines
-from lftj.handles import RuleHandle
+from lftj.handles import RuleHandle, number_of
 from lftj.join.evaluate import plan_rule
 from lftj.join.matching_rows import MatchingRows
 from lftj.join.plan import RulePlan
@@ -109,9 +109,9 @@ def plan_report(engine: Engine, state: State, handle: RuleHandle, statistics: St
 
     Raises UnknownNameError (E114) for a rule that is not there.
     """
-    if not isinstance(handle, RuleHandle) or handle.source is None or handle.source not in state.program.sources:
+    if not isinstance(handle, RuleHandle) or handle.source is None:
         raise UnknownNameError(f"no such rule: {handle}", code="E114", hint="pass a handle from add_rule(…) or from ws.rules")
-    rules = state.program.sources[handle.source].normal.rules
+    rules = state.program.sources[number_of(handle, state.program)].normal.rules
     context = engine.context(state.aggregates)
     context.statistics = statistics or context.statistics
     conjunctive = [rule for rule in rules if isinstance(rule, NormalRule)]

@@ -10,7 +10,7 @@
 | `timestamp`     | timestamp without zone, of the years 1 to 9999: s, ms, us; ns on whole microseconds      |
 | `decimal(p,s)`  | decimals of any width whose values have p digits, s after the point                     |
 
-A dictionary-encoded column fits where its values do; a column of type null is all NULL.
+A column that is dictionary-encoded or run-end encoded fits where its values do; a column of type null is all NULL.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ def code_arrow(column: pa.ChunkedArray | pa.Array, target: Target) -> CodedColum
     Raises ValueTypeError for a column that does not fit, and ValueTypeError or ValueRangeError for a value that does not.
     """
     if _PLAIN.get(column.type.id) != target.type.name:
+        if pa.types.is_run_end_encoded(column.type):
+            column = pc.run_end_decode(column)
         if not pa.types.is_null(column.type):
             _check_fits(column.type, target)
         if pa.types.is_dictionary(column.type) or pa.types.is_string_view(column.type):

@@ -1,4 +1,4 @@
-"""Tables as carriers: results, Arrow and all that speaks Arrow, pandas, NumPy, columns of text.
+"""Tables as carriers: results, Arrow and all that speaks Arrow, pandas and NumPy, columns of text.
 
 pandas, Polars and pyspark are recognised by the module of their classes and never imported here.
 """
@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from lftj.errors import FrameError, ValueTypeError
+from lftj.errors import FrameError
 from lftj.frames.arrow_columns import code_arrow
 from lftj.frames.coded_rows import CodedCarrier, CodedRows
 from lftj.frames.delimited import DelimitedText
 from lftj.frames.frame import Carrier, CodedColumn, Place, Target
-from lftj.frames.python_columns import code_values
+from lftj.frames.numpy_carriers import PandasCarrier, carry_array
 from lftj.frames.text_columns import code_text, decimal_integers
 
 
@@ -46,65 +46,6 @@ class ArrowCarrier:
     def code(self, position: int, target: Target) -> CodedColumn:
         """See `Carrier.code`."""
         return code_arrow(self.table.column(position), target)
-
-
-@dataclass(frozen=True)
-class PandasCarrier:
-    """A pandas DataFrame, read column by column: `object` columns value by value, the others through Arrow."""
-
-    frame: Any
-    place: Place = field(default_factory=Place)
-
-    @property
-    def names(self) -> list[Hashable]:
-        """Column labels in order; the index is not read."""
-        return list(self.frame.columns)
-
-    @property
-    def width(self) -> int:
-        """Number of columns."""
-        return len(self.frame.columns)
-
-    @property
-    def rows(self) -> int:
-        """Number of rows."""
-        return len(self.frame)
-
-    def code(self, position: int, target: Target) -> CodedColumn:
-        """See `Carrier.code`. NaN and NaT in other than float columns are NULL."""
-        column = self.frame.iloc[:, position]
-        if column.dtype == object or (column.dtype == np.float64 and not len(column)):  # which pandas gives to a column of nothing
-            return code_values(column.tolist(), target, nan_is_null=True)
-        try:
-            plain = isinstance(column.dtype, np.dtype)
-            array = pa.array(column.to_numpy()) if plain else pa.array(column, from_pandas=True)
-        except (pa.ArrowException, TypeError) as reason:
-            raise target.fail(ValueTypeError(f"expected {target.type}, found {column.dtype}: {reason}")) from None
-        return code_arrow(array, target)
-
-
-@dataclass(frozen=True)
-class ArrayCarrier:
-    """A two-dimensional NumPy array: its columns by position."""
-
-    array: np.ndarray
-    place: Place = field(default_factory=lambda: Place("the array"))
-    names: None = None
-
-    @property
-    def width(self) -> int:
-        """Number of columns."""
-        return self.array.shape[1]
-
-    @property
-    def rows(self) -> int:
-        """Number of rows."""
-        return self.array.shape[0]
-
-    def code(self, position: int, target: Target) -> CodedColumn:
-        """See `Carrier.code`."""
-        column = self.array[:, position]
-        return code_values(column.tolist(), target) if column.dtype == object else code_arrow(pa.array(column), target)
 
 
 @dataclass(frozen=True)
@@ -154,10 +95,14 @@ def carry_table(source: Any) -> Carrier | None:
         raise FrameError("a LazyFrame holds no rows yet", code="E231", hint="pass frame.collect()")
     if callable(getattr(source, "toArrow", None)):  # pyspark; gathers the rows in this process
         return ArrowCarrier(source.toArrow())
-    if hasattr(source, "__arrow_c_stream__") and not isinstance(source, (pa.Array, pa.ChunkedArray)):
+    if isinstance(source, (pa.Array, pa.ChunkedArray)):
+        return ArrowCarrier(pa.Table.from_struct_array(source)) if pa.types.is_struct(source.type) else None
+    if hasattr(source, "__arrow_c_stream__"):
         return _carry_stream(source)
-    if isinstance(source, np.ndarray) and source.ndim == 2:
-        return ArrayCarrier(source)
+    if isinstance(source, np.ndarray):
+        return carry_array(source)
+    if type(source).__module__.startswith("pyarrow.") and callable(getattr(source, "to_table", None)):
+        raise FrameError(f"{type(source).__name__} holds no rows yet", code="E231", hint="pass what its to_table() gives")
     return None
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -43,19 +44,16 @@ class DelimitedText:
     def columns(self, width: int) -> list[pa.ChunkedArray]:
         """All fields, as `width` columns of strings, the header left out. Raises FrameError (E232) naming the line of a bad row."""
         names = [str(i) for i in range(width)]
-        body = 1 if self.header else 0
-        if len(self.data) == 0 or (self.header and b"\n" not in self.data):  # Arrow refuses a header alone
+        self._refuse_lone_returns()
+        if len(self.data) == 0 or (self.header and not (b"\n" in self.data or b"\r" in self.data)):  # Arrow refuses a header alone
             return [pa.chunked_array([], type=pa.string()) for _ in names]
         if self._needs_python():
-            rows = [fields for _, fields in self._checked_records(width)][body:]
-            return [pa.chunked_array([pa.array([row[i] for row in rows], type=pa.string())]) for i in range(width)]
+            return self._split_in_python(width)
         self._check_shape(width)
         try:
             return self._split(names)
-        except pa.ArrowInvalid as reason:
-            for _ in self._checked_records(width):
-                pass
-            raise FrameError(f"{self.name} cannot be read: {reason}", code="E232") from None
+        except pa.ArrowInvalid:  # which says no line; what is no mistake, as a header alone whose names hold line breaks, is read
+            return self._split_in_python(width)
 
     def line_of(self, row: int) -> int | None:
         """The line on which a row starts. O(file), in Python: for messages."""
@@ -91,13 +89,17 @@ class DelimitedText:
         reader = csv.reader(text, delimiter=self.delimiter, strict=True)
         line = 1
         try:
-            for fields in reader:
+            while (fields := _next_record(reader)) is not None:
                 if fields or self.blank_lines:
                     yield line, fields or [""]
                 line = reader.line_num + 1
         except csv.Error as reason:
             hint = 'a field with a quote in it is written "like ""this"""'
             raise FrameError(f"{self.name}, line {line}: {reason}", code="E232", hint=hint) from None
+
+    def _split_in_python(self, width: int) -> list[pa.ChunkedArray]:
+        rows = [fields for _, fields in self._checked_records(width)][1 if self.header else 0 :]
+        return [pa.chunked_array([pa.array([row[i] for row in rows], type=pa.string())]) for i in range(width)]
 
     def _checked_records(self, width: int) -> Iterator[tuple[int, list[str]]]:
         """Records, each of the right width. Raises FrameError (E232)."""
@@ -123,6 +125,12 @@ class DelimitedText:
         if len(self.delimiter) != 1 or not self.delimiter.isascii():
             return True
         return not self.quoted and self.data.count(b"\r") != self.data.count(b"\r\n")
+
+    def _refuse_lone_returns(self) -> None:
+        """Where fields are not quoted a carriage return alone is part of one: a file with no other line ends would be a single line."""
+        if not self.quoted and b"\n" not in self.data and b"\r" in self.data.rstrip(b"\r") and "\r" not in self.delimiter:
+            hint = "save the file with line feeds at the ends of lines"
+            raise FrameError(f"{self.name}: its lines end in carriage returns alone", code="E232", hint=hint)
 
     def _check_shape(self, width: int) -> None:
         """Two things Arrow passes over in silence: quotes left open, and empty lines where they are rows."""
@@ -150,3 +158,17 @@ class DelimitedText:
                 if "straddling" not in str(reason) or block > len(self.data):
                     raise
         raise AssertionError("unreachable")
+
+
+_LONGEST_FIELD = 2**31 - 1
+_field_limit = threading.Lock()
+
+
+def _next_record(reader: Iterator[list[str]]) -> list[str] | None:
+    """The next record, however long its fields; None at the end. Python's limit is one for the whole process, so it is put back."""
+    with _field_limit:
+        before = csv.field_size_limit(_LONGEST_FIELD)
+        try:
+            return next(reader, None)
+        finally:
+            csv.field_size_limit(before)

@@ -41,6 +41,9 @@ class FactsLayout:
     @classmethod
     def of(cls, parameters: Parameters) -> FactsLayout:
         """Reads the parameters. Raises FrameError (E231) for unknown ones and for values they cannot have."""
+        if not isinstance(parameters, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance] -- not everybody runs a type checker
+            hint = 'write facts={"delimiter": ","}, or facts={} for none'
+            raise FrameError(f"parameters of facts are a dict, found {type(parameters).__name__}", code="E231", hint=hint)
         io = str(parameters.get("IO", "file"))
         if io not in _WAYS:
             raise FrameError(f"IO={io} is not supported", code="E231", hint="use IO=file, IO=stdin or IO=stdout")
@@ -53,6 +56,9 @@ class FactsLayout:
         delimiter = str(parameters.get("delimiter", "," if rfc4180 else "\t"))
         if not delimiter or "\n" in delimiter or (rfc4180 and '"' in delimiter):
             raise FrameError(f"delimiter={delimiter!r} cannot separate fields", code="E231")
+        if rfc4180 and len(delimiter) > 1:
+            hint = "choose a delimiter of one character, or leave rfc4180 out"
+            raise FrameError(f"delimiter={delimiter!r} cannot separate fields in quotes", code="E231", hint=hint)
         filename = parameters.get("filename")
         return cls(
             io,

@@ -17,6 +17,7 @@ from lftj.errors import FileMissingError, FrameError
 from lftj.frames.carriers import ArrowCarrier, TextCarrier, carry_text
 from lftj.frames.delimited import DelimitedText
 from lftj.frames.frame import Place
+from lftj.frames.whole_writes import whole_write
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _ARROW = (".arrow", ".feather", ".ipc")
@@ -32,6 +33,9 @@ def carry_file(path: Path) -> ArrowCarrier | TextCarrier:
     if kind in _DELIMITERS:
         return _carry_csv(path, _DELIMITERS[kind])
     if kind != ".parquet" and kind not in _ARROW:
+        if path.is_dir():
+            hint = "name one file, or a folder of Parquet files whose own name ends in .parquet"
+            raise FrameError(f"{path} is a folder", code="E231", hint=hint)
         raise FrameError(f"{path.name}: unknown format {kind or '(no ending)'!r}", code="E231", hint=f"name the file {FORMATS}")
     try:
         if kind == ".parquet":
@@ -51,15 +55,13 @@ def is_table_file(path: Path) -> bool:
 
 
 def write_table(path: Path, table: Any) -> None:
-    """Write a table as what the file is named for, where that `is_table_file`. Raises FrameError (E232) when it cannot be written."""
-    try:
+    """Write a table as what the file is named for, where that `is_table_file`; as a whole or not at all. Raises FrameError (E232)."""
+    with whole_write(path) as sink:
         if file_kind(path) == ".parquet":
-            pyarrow.parquet.write_table(table, path)
+            pyarrow.parquet.write_table(table, sink)
         else:
-            with pa.ipc.new_file(str(path), table.schema) as writer:
+            with pa.ipc.new_file(sink, table.schema) as writer:
                 writer.write_table(table)
-    except OSError as reason:
-        raise FrameError(f"{path} cannot be written: {reason}", code="E232") from None
 
 
 def file_kind(path: Path) -> str:
@@ -71,6 +73,8 @@ def read_bytes(source: str | os.PathLike[str] | BinaryIO) -> bytes:
     """All bytes of a file or of an open one, decompressed if they are gzip. Raises FileMissingError, FrameError (E232)."""
     if hasattr(source, "read"):
         name, data = "stdin", source.read()  # type: ignore[union-attr]
+        if isinstance(data, str):  # an open text file
+            data = data.encode("utf-8", "surrogatepass")
     else:
         path = Path(source)  # type: ignore[arg-type]
         name = path.name
@@ -88,6 +92,19 @@ def read_bytes(source: str | os.PathLike[str] | BinaryIO) -> bytes:
         raise FrameError(f"{name} cannot be decompressed: {reason}", code="E232", hint="is the file complete?") from None
 
 
+def local_path(source: str | os.PathLike[str], *, written: bool = False) -> Path:
+    """The path that a text stands for, `~` being the home. Raises FrameError (E231) for addresses and what no file can be called."""
+    text = os.fspath(source)
+    if "://" in text:
+        hint = "download the file, or read it with pandas, Polars or Arrow and pass the frame"
+        hint = "write a file here and copy it, or let pandas, Polars or Arrow write result.arrow()" if written else hint
+        raise FrameError(f"{text} is an address, not the path of a file", code="E231", hint=hint)
+    if "\0" in text:
+        raise FrameError(f"{text!r} is not the path of a file", code="E231", hint="leave the character \\0 out")
+    path = Path(text)
+    return path.expanduser() if text.startswith("~") and not path.exists() else path
+
+
 def missing(path: Path) -> FileMissingError:
     """The error for a file that is not there, with the closest name that is."""
     hint = f"paths start at {Path.cwd()}" if not path.is_absolute() else None
@@ -98,6 +115,8 @@ def missing(path: Path) -> FileMissingError:
             if other.name.casefold() == path.name.casefold() or other.stem == path.stem
         ]
         hint = f"did you mean {alike[0]}?" if alike else hint
+    if set(path.name) & set("*?["):
+        hint = "name one file at a time: for path in pathlib.Path(folder).glob(pattern): tx.insert(relation, path)"
     return FileMissingError(f"there is no file {path}", hint=hint)
 
 

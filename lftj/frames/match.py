@@ -27,7 +27,7 @@ def match_columns(carrier: Carrier, columns: Columns, mapping: ColumnMap | None)
     sources: list[Hashable] = [(mapping or {}).get(name, name) for name in wanted]
     missing = [source for source in sources if source not in names]
     if missing:
-        raise _missing(missing, names, sources, wanted, carrier.place.subject)
+        raise _missing(missing, names, sources, wanted, carrier)
     if doubled := [source for source in sources if names.count(source) > 1]:
         raise FrameError(f"{carrier.place.subject} has more than one column {_quoted(doubled)}", hint="give each column its own name")
     extra = [name for name in names if name not in sources]
@@ -61,15 +61,21 @@ def _check_mapping(mapping: ColumnMap, wanted: list[str]) -> None:
         raise FrameError(f"columns= maps {_quoted(unknown)}, but the relation's columns are {_quoted(wanted)}", hint=hint)
 
 
-def _missing(missing: list[Hashable], names: list[Hashable], sources: list[Hashable], wanted: list[str], subject: str) -> FrameError:
+def _missing(missing: list[Hashable], names: list[Hashable], sources: list[Hashable], wanted: list[str], carrier: Carrier) -> FrameError:
     free = [name for name in names if name not in sources]
     meant = {name: suggestion(name, free) for name in missing}
     asked = [f'"{name}"' + (f' (did you mean "{meant[name]}"?)' if meant[name] else "") for name in missing]
     plural = "s" if len(missing) > 1 else ""
-    message = f"{subject} has no column{plural} {', '.join(asked)}; it has {_quoted(names) or 'none at all'}"
+    message = f"{carrier.place.subject} has no column{plural} {', '.join(asked)}; it has {_quoted(names) or 'none at all'}"
     pairs = [f'"{wanted[sources.index(name)]}": "{meant[name] or "…"}"' for name in missing]
     hint = f"rename the column{plural}, or load with columns={{{', '.join(pairs)}}}"
-    if len(names) == 1 and (used := next((mark for mark in (";", "\t", "|", ",") if mark in str(names[0])), None)):
+    if set(missing) & set(getattr(carrier, "index_names", ())):  # which a pandas frame has
+        hint = "the frame has it as its index, which is not read: pass frame.reset_index()"
+    if (
+        carrier.place.is_file
+        and len(names) == 1
+        and (used := next((mark for mark in (";", "\t", "|", ",") if mark in str(names[0])), None))
+    ):
         hint = f"the fields seem to be separated by {used!r}: use commas in .csv files, tabs in .tsv files"
     return FrameError(message, hint=hint)
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 from lftj.dictionary import Dictionary
 from lftj.errors import FrameError
 from lftj.frames.carriers import carry_table
 from lftj.frames.facts import Parameters, check_table_parameters, read_facts
-from lftj.frames.files import carry_file, file_kind, is_table_file
+from lftj.frames.files import carry_file, file_kind, is_table_file, local_path
 from lftj.frames.frame import Carrier, Columns, Frame, NullPolicy, Target, check_policy, settle
 from lftj.frames.match import ColumnMap, match_columns, suggestion
 from lftj.frames.rows import carry_rows
@@ -29,11 +28,11 @@ def read(
     """The rows of `source` as codes, one int64 array per column of the relation, in input order.
 
     `source`: tuples or lists (by position), a dict (one row) or dicts; an Arrow table, batch or reader; a pandas, Polars or Spark
-    DataFrame, or anything else that offers an Arrow stream; a result (by position); a two-dimensional NumPy array; a path to a
-    `.csv .tsv .facts .parquet .arrow` file. Frames with names match by name and must have exactly the relation's columns; `mapping`
-    (relation column → frame column) renames, and lets other columns be. `nulls`: "error" raises at the first NULL or NaN, "drop" leaves
-    such rows out and counts them. `facts`: read the path or open binary file as Soufflé's facts, with these parameters of `.input` (`{}`:
-    none), whatever its ending; Parquet and Arrow files stay what they are, and take none but the name.
+    DataFrame, or anything else that offers an Arrow stream; a result (by position); a NumPy array of two dimensions (by position) or of
+    named fields; a path to a `.csv .tsv .facts .parquet .arrow` file. Frames with names match by name and must have exactly the
+    relation's columns; `mapping` (relation column → frame column) renames, and lets other columns be. `nulls`: "error" raises at the
+    first NULL or NaN, "drop" leaves such rows out and counts them. `facts`: read the path or open file as Soufflé's facts, with these
+    parameters of `.input` (`{}`: none), whatever its ending; Parquet and Arrow files stay what they are, and take none but the name.
 
     Nothing is converted but integers to wider ones and timestamps to microseconds, where exact. Raises FrameError, FileMissingError,
     ArityError, NullValueError, ValueTypeError, ValueRangeError; each names row and column (and the line of a text file).
@@ -41,16 +40,17 @@ def read(
     """
     check_policy(nulls)
     is_path = isinstance(source, (str, os.PathLike))
-    if facts is not None and is_path and is_table_file(Path(source)):
-        check_table_parameters(facts, Path(source))
+    source = local_path(source) if is_path else source
+    if facts is not None and is_path and is_table_file(source):
+        check_table_parameters(facts, source)
         facts = None
-    if facts is not None or (is_path and file_kind(Path(source)) == ".facts"):
+    if facts is not None or (is_path and file_kind(source) == ".facts"):
         if mapping is not None:
             raise FrameError("a fact file has no column names, so columns= cannot pick any", hint='write facts={"columns": "0:2:1"}')
         if not is_path and not hasattr(source, "read"):
             raise FrameError(f"facts= is for files, found {type(source).__name__}", code="E231", hint="pass a path, or leave facts= out")
         return read_facts(source, columns, facts or {}, dictionary)
-    carrier = carry_file(Path(source)) if is_path else carry_table(source)
+    carrier = carry_file(source) if is_path else carry_table(source)
     if carrier is None:
         if isinstance(source, bytes) or not isinstance(source, Iterable):
             hint = "pass rows as a list of tuples, a pandas, Polars, Arrow or Spark table, or the path of a file"

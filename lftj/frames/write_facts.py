@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, TextIO
+from contextlib import nullcontext
+from typing import Any, BinaryIO, TextIO, cast
 
 import numpy as np
 import pyarrow as pa
@@ -14,8 +15,10 @@ import pyarrow.compute
 
 from lftj.errors import FrameError
 from lftj.frames.facts import FactsLayout, Parameters
+from lftj.frames.files import is_table_file, local_path
 from lftj.frames.frame import Columns
 from lftj.frames.out import decode_column, to_values, value_order
+from lftj.frames.whole_writes import whole_write
 from lftj.texts import Texts
 from lftj.types import Type
 
@@ -23,7 +26,7 @@ pc: Any = pyarrow.compute  # its functions are made at import time, where no typ
 
 
 def write_facts(
-    destination: str | os.PathLike[str] | TextIO,
+    destination: str | os.PathLike[str] | TextIO | BinaryIO,
     columns: Columns,
     code_columns: Sequence[np.ndarray],
     parameters: Parameters,
@@ -32,22 +35,31 @@ def write_facts(
     rows: int = 0,
     limit: int | None = None,
 ) -> None:
-    """Writes rows as `.output` does, to a path (gzip with `compress`) or an open text file. `rows` counts rows without columns; `limit`
-    writes that many rows at most.
+    """Writes rows as `.output` does, to a path (gzip with `compress`, or where it ends in `.gz`) or an open file, as UTF-8 where it is
+    a binary one.
 
+    `rows` counts rows without columns; `limit` writes that many rows at most.
     With `headers` the first line names the columns; with `rfc4180` strings stand in quotes. Without quotes a string that holds the
-    delimiter or a line break could not be read back: FrameError (E232). Raises FrameError (E232) when the file cannot be written.
+    delimiter or a line break could not be read back: FrameError (E232). Raises FrameError (E232) when the file cannot be written, which
+    leaves it as it was before.
     """
     layout = FactsLayout.of(parameters)
+    path = local_path(destination, written=True) if isinstance(destination, (str, os.PathLike)) else None
+    if path is None and not hasattr(destination, "write"):
+        raise FrameError(f"{destination!r} is no file to write to", code="E231", hint="pass a path or an open file")
+    if limit is not None and not (isinstance(limit, int) and limit >= 0):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise FrameError(f"limit is a number of rows of at least 0, found {limit!r}", code="E231", hint="leave it out for all rows")
+    if path is not None and is_table_file(path):
+        hint = "name it .csv or .facts, or write result.arrow() as what the file is named for"
+        raise FrameError(f"facts are text, and {path.name} is named as a table", code="E231", hint=hint)
     text = format_facts(columns, code_columns, layout, texts, rows=rows, limit=limit)
-    if not isinstance(destination, (str, os.PathLike)):
-        destination.write(text)
+    if path is None and not isinstance(destination, (io.RawIOBase, io.BufferedIOBase)):
+        cast("TextIO", destination).write(text)
         return
-    data = text.encode()
-    try:
-        Path(destination).write_bytes(gzip.compress(data, mtime=0) if layout.compress else data)
-    except OSError as reason:
-        raise FrameError(f"{destination} cannot be written: {reason.strerror}", code="E232") from None
+    packed = layout.compress or (path is not None and path.suffix.lower() == ".gz")
+    data = gzip.compress(text.encode(), mtime=0) if packed else text.encode()
+    with whole_write(path) if path is not None else nullcontext(cast("BinaryIO", destination)) as sink:
+        sink.write(data)
 
 
 def format_facts(
@@ -60,7 +72,7 @@ def format_facts(
     limit: int | None = None,
 ) -> str:
     """The text of a fact file, in memory. About 0.3 µs a row on top of the sorting; floats and decimals 0.5 µs each."""
-    header = layout.delimiter.join(name for name, _ in columns) + "\n" if layout.headers else ""
+    header = _header([name for name, _ in columns], layout) if layout.headers else ""
     if not columns:
         return header + "()\n" * (rows if limit is None else min(rows, limit))
     order = value_order([type for _, type in columns], code_columns, texts)[:limit]
@@ -69,6 +81,17 @@ def format_facts(
     fields = [_written(type, codes[order], name, layout, texts) for (name, type), codes in zip(columns, code_columns, strict=True)]
     line = pc.binary_join_element_wise(*fields, _text(layout.delimiter))
     return header + _end_to_end(pc.binary_join_element_wise(line, _text(""), _text("\n")))
+
+
+def _header(names: list[str], layout: FactsLayout) -> str:
+    """The line of column names, in quotes where they need them: what was declared in Python may hold any characters."""
+    marks = (layout.delimiter, "\n", "\r", '"') if layout.rfc4180 else (layout.delimiter, "\n", "\r")
+    odd = {name for name in names if any(mark in name for mark in marks)}
+    if odd and not layout.rfc4180:
+        message = f"the column name {min(odd)!r} holds the delimiter {layout.delimiter!r} or a line break and could not be read back"
+        raise FrameError(message, code="E232", hint="write .output …(rfc4180=true), which puts it in quotes, or no headers")
+    quoted = ['"' + name.replace('"', '""') + '"' if name in odd else name for name in names]
+    return layout.delimiter.join(quoted) + "\n"
 
 
 def _written(type: Type, codes: np.ndarray, name: str, layout: FactsLayout, texts: Texts) -> pa.LargeStringArray:

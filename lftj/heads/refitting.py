@@ -6,7 +6,7 @@ not be evaluated for it. What nobody asks for any more is left behind.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -22,18 +22,24 @@ from lftj.heads.ordered_rows import OrderedRows
 from lftj.heads.scans import Scan
 from lftj.heads.text_order import TextOrder
 from lftj.heads.totals_state import IntegerTotals
+from lftj.heads.user import UserAggregate
 from lftj.heads.user_totals import UserTotals
 from lftj.storage.delta import Columns
 from scantree import Tree
 from scantree.columns import as_matrix
 
 
-def refitted(state: AggregateState, shape: AggregateShape, places: Sequence[int | None]) -> AggregateState | None:
+def refitted(
+    state: AggregateState, shape: AggregateShape, places: Sequence[int | None], user: Mapping[str, UserAggregate] | None = None
+) -> AggregateState | None:
     """The state of the same assignments for a head of another shape with the same groups; None where `state` does not tell all it needs.
 
-    `places[c]` is where column c of the new shape stands among the columns of the old one, None where it does not. O(groups), and
+    `places[c]` is where column c of the new shape stands among the columns of the old one, None where it does not. `user`: the users'
+    aggregates, where there are more than the old state knew of. O(groups), and
     O(rows log rows) for each list of arguments that gets ordered rows of its own. ValueRangeError as `AggregateState.build`.
     """
+    if user is not None:
+        state = replace(state, surroundings=replace(state.surroundings, user=user))
     arena, around = state.groups.arena, state.surroundings
     if not len(state.groups):
         return AggregateState.empty(arena, shape, around.dictionary, around.user)

@@ -13,7 +13,7 @@ need not commute: states are combined in ascending order of the arguments. Parti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 
 from lftj.dictionary import Dictionary
-from lftj.errors import LftjError
+from lftj.errors import DeclarationError, LftjError
 from lftj.frames.out import to_values
 from lftj.heads.concatenation import order_in_groups
-from lftj.types import Type, encode_scalar
+from lftj.types import Type, encode_scalar, type_of_python
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,19 @@ class UserAggregate:
     result_type: Type | None = None
     words: tuple[int, ...] | None = None
     """Where a state is a tuple of integers: how many words of 64 bits each takes at most, so that states can be stored as pages."""
+
+    def __post_init__(self) -> None:
+        """Python's types stand for columns' types here too. Raises DeclarationError (E160, E161)."""
+        for verb in ("lift", "combine", "inverse", "finish"):
+            function = getattr(self, verb)
+            if not callable(function) and not (function is None and verb in ("inverse", "finish")):
+                hint = "write a function of states, such as lambda a, b: a * b"
+                raise DeclarationError(f"`{verb}` of aggregate `{self.name}` cannot be called: {function!r}", hint=hint)
+        given: Any = self.argument_types
+        types = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
+        object.__setattr__(self, "argument_types", tuple(map(type_of_python, types)))
+        if self.result_type is not None:
+            object.__setattr__(self, "result_type", type_of_python(self.result_type))
 
     @property
     def invertible(self) -> bool:

@@ -207,7 +207,7 @@ class CommitHeads:
         members = self._members(member, head)
         shared = SharedBody(members, head.shared)
         done.joined = True
-        done.head = head.refitted(shared) or self._evaluated(members, head, work).head
+        done.head = head.refitted(shared, self._context.user_aggregates) or self._evaluated(members, head, work).head
 
     def _heads(self, body: str, key: str | None = None) -> Iterator[tuple[str, SharedHead]]:
         """The heads over a body, or one of them, that relations of the program had before the commit."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from lftj.heads.aggregate_shape import HeadColumns
 from lftj.heads.aggregate_state import AggregateState
 from lftj.heads.refitting import refitted
+from lftj.heads.user import UserAggregate
 from lftj.maintain.body import Body
 from lftj.maintain.trace_state import TraceState
 from lftj.program.canonical_head import CanonicalCall, CanonicalHead, CanonicalTerm, canonical_head, combined_rule
@@ -94,14 +95,17 @@ class SharedHead:
     trace: TraceState | None = None
     sizes: Mapping[str, int] = field(default_factory=dict)
 
-    def refitted(self, shared: SharedBody) -> SharedHead | None:
-        """This for other members, from what is kept; None where the body has to be evaluated for what they ask."""
+    def refitted(self, shared: SharedBody, user: Mapping[str, UserAggregate] | None = None) -> SharedHead | None:
+        """This for other members, from what is kept; None where the body has to be evaluated for what they ask.
+
+        `user`: the users' aggregates, where members are new that may ask for some.
+        """
         if shared.calls.keys() == self.shared.calls.keys():
             return replace(self, shared=shared)
         if self.trace is not None and shared.body.needed != self.shared.body.needed:
             return None  # its indices tell of other columns
         before = {text: place for place, text in enumerate(self.shared.texts())}
-        aggregate = refitted(self.aggregate, shared.body.shape, [before.get(text) for text in shared.texts()])
+        aggregate = refitted(self.aggregate, shared.body.shape, [before.get(text) for text in shared.texts()], user)
         return None if aggregate is None else replace(self, shared=shared, aggregate=aggregate)
 
     def without(self, present: Collection[int]) -> SharedHead:

@@ -101,7 +101,16 @@ def _with_aliases(aliases: list[tree.TypeAlias], catalog: Catalog) -> tuple[Cata
                 message = f"type `{alias.name}` is defined twice, differently"
                 errors.append(DeclarationError(message, code="E165", span=alias.span, hint="choose another name"))
     extended = replace(catalog, aliases=dict(known))
+    bases = {alias.name: (alias.base, *alias.others) for alias in waiting}
+    circular = [name for name in bases if _refers_to(name, name, bases)]
     for alias in waiting:
+        if alias.name in circular:
+            message = f"type `{alias.name}` refers to itself"
+            hint = "say in the end which of int, float, str, bool, date, timestamp, decimal(p,s) it is"
+            errors.append(DeclarationError(message, code="E165", span=alias.span, hint=hint))
+        if any(_refers_to(alias.name, name, bases) for name in circular):  # the other's error says it all
+            known[alias.name] = UNKNOWN
+            continue
         try:
             for name in (alias.base, *alias.others):
                 if name in own and parse_type(name) is not None and name not in extended.aliases:
@@ -121,6 +130,19 @@ def _is_taken(name: str, base: Type) -> bool:
     """
     built_in = parse_type(name)
     return built_in is not None and (name in _OF_SOUFFLE or (built_in != base and name not in _FREE))
+
+
+def _refers_to(name: str, wanted: str, bases: Mapping[str, tuple[str, ...]]) -> bool:
+    """Whether a type name leads to another one."""
+    seen, ahead = set[str](), [name]
+    while ahead:
+        for base in bases.get(ahead.pop(), ()):
+            if base == wanted:
+                return True
+            if base not in seen:
+                seen.add(base)
+                ahead.append(base)
+    return False
 
 
 def _union_errors(alias: tree.TypeAlias, base: Type, known: Mapping[str, Type]) -> list[LftjError]:

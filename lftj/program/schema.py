@@ -13,10 +13,14 @@ from types import MappingProxyType
 
 from lftj.errors import DeclarationError, Span, UnknownNameError
 from lftj.program.normal_form import RelationSchema
+from lftj.syntax import functors
 from lftj.syntax.functors import closest
 from lftj.types import Type, parse_type
 
 _TYPE_NAMES = ("int", "float", "str", "bool", "date", "timestamp")
+_OTHER_NAMES = {"text": "str", "varchar": "str", "char": "str", "integer": "int", "bigint": "int", "long": "int", "double": "float"}
+_OTHER_NAMES |= {"real": "float", "boolean": "bool", "datetime": "timestamp", "numeric": "decimal(18, 2)"}
+"""What types are called elsewhere."""
 
 UNKNOWN = Type("unknown")
 """The type of a column whose declaration names no type; only ever seen while problems are being collected."""
@@ -68,7 +72,7 @@ class Catalog:
         """The type that a declaration calls `text`. Raises UnknownNameError (E113)."""
         known = self.aliases.get(text) or parse_type(text)
         if known is None:
-            near = closest(text, [*self.aliases, *_TYPE_NAMES, "number", "symbol"])
+            near = _OTHER_NAMES.get(text.casefold()) or closest(text, [*self.aliases, *_TYPE_NAMES, "number", "symbol"])
             hint = f"did you mean `{near}`?" if near else f"types are {', '.join(_TYPE_NAMES)}, decimal(p,s) and what .type defines"
             raise UnknownNameError(f"unknown type `{text}`", code="E113", span=span, hint=hint)
         return known
@@ -89,7 +93,8 @@ class Catalog:
         """With one more relation; the same declaration again changes nothing. Raises DeclarationError (E160)."""
         if (known := self.relations.get(schema.name)) is not None:
             if known != schema:
-                hint = f"keep one of the two declarations; the first is {describe(known)}"
+                key = "" if known.key == schema.key or known.functional else f" {_described_key(known)}"
+                hint = f"keep one of the two declarations; the first is {describe(known)}{key}"
                 raise DeclarationError(f"relation `{schema.name}` is declared twice, differently", span=span, hint=hint)
             return self
         return replace(self, relations={**self.relations, schema.name: schema})
@@ -98,9 +103,24 @@ class Catalog:
         """With one more user-defined aggregate. Raises DeclarationError (E160) for a built-in name or another signature."""
         if signature.name in ("count", "sum", "min", "max", "mean", "concat"):
             raise DeclarationError(f"`{signature.name}` is a built-in aggregate", hint="choose another name")
+        if not _can_name_aggregate(signature.name):
+            hint = "names are letters, digits and _, and none of the functions and words of rules"
+            raise DeclarationError(f"{signature.name!r} cannot name an aggregate", hint=hint)
         if self.aggregates.get(signature.name, signature) != signature:
             raise DeclarationError(f"aggregate `{signature.name}` is defined twice, differently", hint="choose another name")
         return replace(self, aggregates={**self.aggregates, signature.name: signature})
+
+
+def _can_name_aggregate(name: object) -> bool:
+    """Whether `name(x)` in the head of a rule can only be an aggregate."""
+    if not isinstance(name, str) or not functors.NAME.fullmatch(name):
+        return False
+    return not functors.is_functor(name) and name not in functors.RESERVED_RELATIONS
+
+
+def _described_key(schema: RelationSchema) -> str:
+    names = ", ".join(schema.columns[i][0] for i in schema.key or ())
+    return "without a key" if schema.key is None else f"with the key {names}"
 
 
 def describe(schema: RelationSchema) -> str:

@@ -149,7 +149,7 @@ def _plain(value: object) -> object:
     if type(value) in _EXACT:
         return value
     item = getattr(value, "item", None)
-    if callable(item) and type(value).__name__ not in ("datetime64", "timedelta64"):
+    if callable(item) and type(value).__name__ not in ("datetime64", "timedelta64") and not getattr(value, "shape", ()):
         return item()
     if isinstance(value, datetime.datetime):
         if getattr(value, "nanosecond", 0):

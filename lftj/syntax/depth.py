@@ -17,7 +17,7 @@ def check_depth(clause: tree.Node) -> LftjError | None:
         if not level:
             return None
     hint = "split the rule: give inner parts a name with rules of their own"
-    return ParseError(f"nested more than {MAX_DEPTH} levels deep", span=level[0].span, hint=hint)
+    return ParseError(f"nested more than {MAX_DEPTH} levels deep", code="E102", span=level[0].span, hint=hint)
 
 
 def children(node: tree.Node) -> tuple[tree.Node, ...]:

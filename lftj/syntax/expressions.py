@@ -21,11 +21,12 @@ from lftj.syntax.conversion import (
     to_literals,
     to_term,
 )
+from lftj.syntax.refused_operators import RefusedOperators
 
 _NO_TRUTH = "use & instead of `and`, | instead of `or`, ~ instead of `not`, and put parentheses round each comparison: (x < y) & (y < z)"
 
 
-class TermOperators(TermHolder):
+class TermOperators(RefusedOperators, TermHolder):
     """What Python operators make of terms."""
 
     __slots__ = ()
@@ -237,7 +238,7 @@ def _either(left: tuple[tree.Literal, ...], right: tuple[tree.Literal, ...]) -> 
 def call(functor: str, *args: object) -> Expression:
     """Arithmetic or a function of terms."""
     if functor in functors.USAGE and (wrong := functors.wrong_arity(functor, len(args))) is not None:
-        raise ArityError(wrong)
+        raise ArityError(wrong, code="E121")
     return Expression(tree.Call(functor, tuple(to_term(arg) for arg in args)))
 
 

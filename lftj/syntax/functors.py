@@ -163,5 +163,8 @@ def wrong_arity(name: str, found: int) -> str | None:
 
 def closest(name: str, known: Iterable[str]) -> str | None:
     """The known name most like `name`, or None when nothing is near."""
-    found = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    names = list(known)
+    if alike := [other for other in names if other.casefold() == name.casefold()]:
+        return alike[0]
+    found = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     return found[0] if found else None

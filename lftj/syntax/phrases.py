@@ -169,7 +169,7 @@ class Phrases:
             self.unplaced.append(aggregate)
             return aggregate
         if (wrong := functors.wrong_arity(name, len(args))) is not None:
-            self.errors.append(ArityError(wrong, span=span, hint=functors.USAGE[name]))
+            self.errors.append(ArityError(wrong, code="E121", span=span, hint=functors.USAGE[name]))
         return tree.Call(name, args, span=span)
 
     def as_type(self, phrase: Application) -> tree.Term:

@@ -17,7 +17,10 @@ _INSTEAD: tuple[tuple[str, str], ...] = (
     (r"&&?", "`and` is a comma: a(x), b(x)"),
     (r"\|\|?", "`or` is a semicolon: a(x) ; b(x)"),
     (r"~|¬", "`not` is an exclamation mark: !b(x)"),
-    (r"'", 'strings stand in double quotes: "text"'),
+    (r"['`´‘’“”„«»]", 'strings stand in double quotes: "text"'),
+    (r"[\u200b-\u200f\u2060\ufeff\u00ad]", "there is an invisible character here, as text from a web page has: delete it"),
+    (r"(?<![\w)])\.(?=\d)", "write a digit before the point: 0.5"),
+    (r"(?<=\d)\.(?=\s*[,)])", "write a digit behind the point: 1.0"),
     (r"\?-", "queries are asked in Python, with ws.query(…) and without `?-`; a rule gives the result a name"),
     (r"\+\+", "strings are put together with `+`, or with cat(a, b, …)"),
     (r"\*\*", "powers are written with `^`"),
@@ -66,6 +69,8 @@ def _lacking(text: str, offset: int, expected: str, previous: Token | None) -> s
         return "an atom has parentheses, also where it has no arguments: r()"
     if found == ":-" and expected == "a clause":
         return "a rule has a head before `:-`; what must not be is told by the rows of a relation of its own"
+    if expected == "a clause" and found == "." and kind in ("RPAR", "COLON", "NAME"):
+        return "a declaration ends without a dot"
     if expected.startswith("a condition") and found == ".":
         return "a fact has no `:-`: p(1)." if kind == "IF" else "no comma or semicolon stands before the dot"
     if expected == "`:`" and found in (",", ")"):

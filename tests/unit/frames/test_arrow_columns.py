@@ -85,6 +85,41 @@ def test_pandas_columns_arrow_does_not_know() -> None:
     assert read_back(pandas.DataFrame({"x": pandas.Categorical(["a", "b", "a"])}), [("x", STR)]) == [("a",), ("b",), ("a",)]
 
 
+def test_a_pandas_index_that_is_looked_for_among_the_columns() -> None:
+    import pandas
+
+    frame = pandas.DataFrame({"x": [1, 1], "n": [2, 3]}).groupby("x").sum()
+    assert message(frame, [("x", INT), ("n", INT)]) == (
+        'error[E230]: the frame has no column "x"; it has "n"\n'
+        "  help: the frame has it as its index, which is not read: pass frame.reset_index()"
+    )
+    assert read_back(frame.reset_index(), [("x", INT), ("n", INT)]) == [(1, 5)]
+
+
+def test_labels_of_several_levels_are_no_delimiters() -> None:
+    import pandas
+
+    frame = pandas.DataFrame([[1]], columns=pandas.MultiIndex.from_tuples([("a", "b")]))
+    assert message(frame, [("x", INT)]).endswith('\n  help: rename the column, or load with columns={"x": "…"}')
+    assert read_back(frame, [("x", INT)], mapping={"x": ("a", "b")}) == [(1,)]
+
+
+def test_run_end_encoded_columns() -> None:
+    column = pa.RunEndEncodedArray.from_arrays(pa.array([2, 3, 4], pa.int32()), pa.array(["a", None, "b"]))
+    rows = [("a",), ("a",), ("b",)]
+    assert read_back(pa.table({"x": column}), [("x", STR)], nulls="drop") == rows
+    assert read_back(pa.table({"x": column.slice(1)}), [("x", STR)], nulls="drop") == rows[1:]
+    assert "expected int, found string" in message(pa.table({"x": column}), [("x", INT)])
+
+
+def test_arrays_of_structs_are_tables() -> None:
+    structs = pa.array([{"x": 1, "y": "a"}, None, {"x": 2, "y": "b"}])
+    columns = [("x", INT), ("y", STR)]
+    for source in (structs, pa.chunked_array([structs.slice(0, 1), structs.slice(1)])):
+        assert read_back(source, columns, nulls="drop") == [(1, "a"), (2, "b")]
+        assert "row 1, column" in message(source, columns)
+
+
 def test_polars_strings_in_every_shape() -> None:
     import polars
 

@@ -83,6 +83,19 @@ REFUSED: list[tuple[str, dict[str, str | int], str]] = [
     ("1\ta\n", {"columns": "0:2"}, 'error[E232]: stdin, line 1: columns="0:2" counts fields from 0, this line has 2'),
     ("1\ta\n", {"columns": "0"}, 'error[E231]: columns="0" picks 1 fields, the relation has 2 columns'),
     ("1\ta\n", {"delimiter": ""}, "error[E231]: delimiter='' cannot separate fields"),
+    (
+        '1||"a"\n',
+        {"delimiter": "||", "rfc4180": "true"},
+        "error[E231]: delimiter='||' cannot separate fields in quotes\n  help: choose a delimiter of one character, or leave rfc4180 out",
+    ),
+    *(
+        (
+            text,
+            parameters,
+            "error[E232]: stdin: its lines end in carriage returns alone\n  help: save the file with line feeds at the ends of lines",
+        )
+        for text, parameters in [("1\ta\r2\tb\r", {}), ("x\ts\r1\ta\r", {"headers": "true"})]
+    ),
 ]
 
 
@@ -131,6 +144,13 @@ def test_parameters_make_any_ending_a_fact_file(tmp_path: Path) -> None:
     )
 
 
+def test_parameters_are_a_dict(tmp_path: Path) -> None:
+    (tmp_path / "e.csv").write_text("1\ta\n")
+    for parameters in (True, ["headers"]):
+        with pytest.raises(LftjError, match=f"parameters of facts are a dict, found {type(parameters).__name__}"):
+            read(tmp_path / "e.csv", EDGE, dictionary=Dictionary(), facts=parameters)  # pyright: ignore[reportArgumentType]
+
+
 def test_parameters_are_for_files() -> None:
     with pytest.raises(LftjError, match="facts= is for files, found list"):
         read([(1, "a")], EDGE, dictionary=Dictionary(), facts={})
@@ -163,6 +183,15 @@ def test_out_in_order_of_values() -> None:
     assert written([], EDGE) == ""
     assert written([], EDGE, headers=1) == "x\ts\n"
     assert written([(), ()], []) == "()\n()\n"
+
+
+def test_headers_of_any_names_can_be_read_back(tmp_path: Path) -> None:
+    columns = [("a,b", INT), ('"', STR)]
+    assert written([(1, "x")], columns, rfc4180="true", headers="true") == '"a,b",""""\n1,"x"\n'
+    (tmp_path / "e.csv").write_text(written([(1, "x")], columns, rfc4180="true", headers="true"))
+    assert read(tmp_path / "e.csv", columns, dictionary=Dictionary()).rows == 1
+    with pytest.raises(LftjError, match="the column name 'a,b' holds the delimiter ','"):
+        written([(1, "x")], columns, delimiter=",", headers="true")
 
 
 def test_a_limit_takes_the_first_by_value() -> None:

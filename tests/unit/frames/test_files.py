@@ -57,3 +57,22 @@ def test_endings(tmp_path: Path) -> None:
     pyarrow.parquet.write_to_dataset(table, tmp_path / "d.parquet")
     for name in ("s.ipc", "c.csv.gz", "C.TSV", "d.parquet"):
         assert read_back(tmp_path / name, EDGE) == [(1, 2)]
+
+
+def test_what_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "s3://b/a.parquet is an address, not the path of a file" in message("s3://b/a.parquet", EDGE)
+    assert "'a\\x00.csv' is not the path of a file" in message("a\0.csv", EDGE)
+    (tmp_path / "folder").mkdir()
+    assert message(tmp_path / "folder", EDGE).endswith(
+        "folder is a folder\n  help: name one file, or a folder of Parquet files whose own name ends in .parquet"
+    )
+    assert "name one file at a time" in message(tmp_path / "*.csv", EDGE)
+    (tmp_path / "edges.csv").write_text("src,dst\n1,2\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert read_back("~/edges.csv", EDGE) == [(1, 2)]
+
+
+def test_an_open_text_file_of_facts(tmp_path: Path) -> None:
+    (tmp_path / "edge.facts").write_text("1\t2\n")
+    with open(tmp_path / "edge.facts") as file:
+        assert read_back(file, EDGE, facts={}) == [(1, 2)]

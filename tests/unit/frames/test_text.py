@@ -66,6 +66,26 @@ def test_written_forms_of_every_type(tmp_path: Path) -> None:
     ]
 
 
+def test_lines_that_end_in_carriage_returns_alone(tmp_path: Path) -> None:
+    assert load("src,amt,who\r1,2.5,a\r2,2.5,b\r", tmp_path) == [(1, 2.5, "a"), (2, 2.5, "b")]
+    assert load("src,amt,who\r", tmp_path) == []
+
+
+def test_a_header_whose_names_hold_line_breaks(tmp_path: Path) -> None:
+    columns = [("a\nb", INT), ("c", STR)]
+    assert load('"a\nb",c', tmp_path, columns) == []
+    assert load('"a\nb",c\n1,x\n', tmp_path, columns) == [(1, "x")]
+
+
+def test_fields_longer_than_python_reads_by_default(tmp_path: Path) -> None:
+    long = "x" * (csv.field_size_limit() + 1)
+    columns = [("a", INT), ("b", STR)]
+    assert load(f'a,b\n1,{long}\n2,5" wide\n', tmp_path, columns) == [(1, long), (2, '5" wide')]
+    with pytest.raises(LftjError, match=r"x\.csv, line 3 \(row 1\), column .a.: expected int, found 'z'"):
+        load(f"a,b\n1,{long}\nz,b\n", tmp_path, columns)
+    assert csv.field_size_limit() < len(long)
+
+
 WHOLE = "\n  help: write whole numbers as -12, or declare the column float or str"
 REFUSED = [
     (XFER, "src,amt,who\n1,2.5,a\nz,2.5,b\n", "error[E210]: x.csv, line 3 (row 1), column \"src\": expected int, found 'z'" + WHOLE),

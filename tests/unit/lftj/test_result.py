@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import copy
 import datetime
+import gzip
 import io
 import pickle
 
@@ -119,3 +120,48 @@ def test_a_workspace_is_no_sequence_and_is_not_copied():
     for hand_on in (copy.copy, copy.deepcopy, pickle.dumps):
         with pytest.raises(TypeError, match=r"hand on what it holds, ws\[name\].arrow\(\)"):
             hand_on(ws)
+
+
+def test_results_are_pickled_and_copied_with_their_rows_and_no_other_strings():
+    ws = lftj.connect()
+    ws.load(ws.relation("tag", {"x": int, "text": str}), [(1, "a"), (2, "é")])
+    ws.load(ws.relation("other", {"text": str}), [("secret",)])
+    ws.load(ws.relation("yes", {}), [()])
+    other = lftj.connect()
+    other.load(other.relation("tag", {"x": int, "text": str}), [(9, "z")])
+    for hand_on in (copy.copy, copy.deepcopy, lambda result: pickle.loads(pickle.dumps(result))):
+        for question in ("tag(x, s)", 'tag(x, "a")', 'tag(1, "a")'):
+            result = ws.query(question)
+            again = hand_on(ws.query(question))
+            assert (again.fetchall(), repr(again), again.types) == (result.fetchall(), repr(result), result.types)
+        assert hand_on(ws["yes"]).fetchall() == [()]
+        other.load("tag", hand_on(ws["tag"]))
+        assert sorted(other["tag"]) == [(1, "a"), (2, "é"), (9, "z")]
+    assert b"secret" not in pickle.dumps(ws["tag"])
+
+
+def test_facts_are_written_without_parameters(tmp_path):
+    ws = lftj.connect()
+    ws.load(ws.relation("tag", {"x": int, "text": str}), [(1, "a")])
+    ws["tag"].write_facts(tmp_path / "tag.facts")
+    assert (tmp_path / "tag.facts").read_text() == "1\ta\n"
+    ws["tag"].write_facts(tmp_path / "tag.csv.gz")
+    assert gzip.decompress((tmp_path / "tag.csv.gz").read_bytes()) == b"1\ta\n"
+    binary = io.BytesIO()
+    ws["tag"].write_facts(binary, limit=1)
+    assert binary.getvalue() == b"1\ta\n"
+    packed = io.BytesIO()
+    ws["tag"].write_facts(packed, {"compress": "true"})
+    assert gzip.decompress(packed.getvalue()) == b"1\ta\n"
+    for destination, words in (
+        (None, "None is no file to write to"),
+        ("s3://b/x.csv", "is an address"),
+        ("a\0", "is not the path of a file"),
+    ):
+        with pytest.raises(lftj.FrameError, match=words):
+            ws["tag"].write_facts(destination)
+    for limit in (-1, "1"):
+        with pytest.raises(lftj.FrameError, match="limit is a number of rows of at least 0"):
+            ws["tag"].write_facts(io.StringIO(), limit=limit)
+    with pytest.raises(lftj.FrameError, match=r"facts are text, and tag\.parquet is named as a table"):
+        ws["tag"].write_facts(tmp_path / "tag.parquet")

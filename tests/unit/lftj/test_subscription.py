@@ -42,6 +42,7 @@ def test_a_cancelled_subscription_hears_no_more():
     subscriptions.deliver()
     subscription.cancel()
     assert seen == [1]
+    assert repr(subscription) == "<Subscription to p, cancelled>"
 
 
 def test_a_failing_callback_is_logged_and_the_others_are_called(caplog):

@@ -95,7 +95,7 @@ def test_threads_are_as_many_as_cores_unless_said():
     assert ThreadExecutor().workers == usable_cores() == len(os.sched_getaffinity(0))
     assert [ThreadExecutor(threads).parts for threads in (1, 8, 20)] == [32, 32, 80]
     assert repr(ThreadExecutor(2, parts=7)) == "ThreadExecutor(threads=2, parts=7)"
-    for wrong in ({"threads": 0}, {"parts": -1}):
+    for wrong in ({"threads": 0}, {"parts": -1}, {"threads": 1.5}, {"threads": "2"}):
         with pytest.raises(ValueError, match="at least 1"):
             ThreadExecutor(**wrong)
 

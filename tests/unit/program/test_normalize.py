@@ -164,7 +164,7 @@ FUNCTORS = {
     ),
     "a functor is asked for what tests of its arguments' atoms admit, but for tests that compute": (
         'hs(cat(t, "!")) :- s(n, t), b(n), n > 3, n * 2 > 8, !h1(n), a(n, _).',
-        """rule1#in1(t, _3) :- s(n, t), b(n), !h1(n), _3 := "!", n > 3.
+        """rule1#in1(t, _2) :- s(n, t), b(n), !h1(n), _2 := "!", n > 3.
         rule1#cat1(x0, x1, cat(x0, x1)) :- rule1#in1(x0, x1).
         hs(_3) :- s(n, t), b(n), a(n, _2), rule1#cat1(t, "!", _3), !h1(n), n > 3, n * 2 > 8.""",
     ),

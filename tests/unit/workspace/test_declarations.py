@@ -31,6 +31,37 @@ def test_another_declaration_of_the_name_is_an_error(ws):
     assert ws.relations["p"].types == (lftj.INT,)
 
 
+def test_another_key_is_told_of(ws):
+    ws.relation("p", {"x": int, "y": int}, key="x")
+    with pytest.raises(lftj.DeclarationError) as caught:
+        ws.relation("p", {"x": int, "y": int})
+    assert caught.value.hint == "keep one of the two declarations; the first is p(x: int, y: int) with the key x"
+    ws.relation("q", {"x": int})
+    with pytest.raises(lftj.DeclarationError) as caught:
+        ws.relation("q", {"x": int}, key="x")
+    assert caught.value.hint == "keep one of the two declarations; the first is q(x: int) without a key"
+
+
+@pytest.mark.parametrize("domains", [{"key": 0}, {"key": [0]}, {"choice": 0}, {"choice": [("x", 0)]}])
+def test_columns_of_keys_are_named(ws, domains):
+    with pytest.raises(lftj.UnknownNameError, match="relation `p` has no column `0`"):
+        ws.relation("p", {"x": int}, **domains)
+
+
+def test_an_argument_is_not_called_as_the_value_is(ws):
+    with pytest.raises(lftj.DeclarationError, match="relation `f` has two columns `value`") as caught:
+        ws.function("f", {"value": int}, int)
+    assert caught.value.code == "E164"
+    assert "f" not in ws
+
+
+def test_names_that_differ_in_case_are_the_nearest(ws):
+    ws.add_rules(".decl reachable(x: number)\n.decl ReachBy(x: number)\n.decl p(x: number)")
+    for wrong, right in (("reachby", "ReachBy"), ("P", "p"), ("REACHABLE", "reachable")):
+        with pytest.raises(lftj.UnknownNameError, match=f"did you mean `{right}`"):
+            ws[wrong]
+
+
 def test_a_key_must_be_columns(ws):
     with pytest.raises(lftj.UnknownNameError, match="no column `idd`") as caught:
         ws.relation("acct", {"id": int, "c": str}, key="idd")
@@ -168,3 +199,8 @@ def test_options_of_connect_are_amounts(option, value):
     with pytest.raises(lftj.DeclarationError, match=f"{option} is a .* of at least 0, found {value!r}"):
         lftj.connect(**{option: value})
     assert lftj.connect(**{option: math.inf}).version == 0
+
+
+def test_a_progress_that_cannot_be_called():
+    with pytest.raises(lftj.DeclarationError, match="progress cannot be called: 5"):
+        lftj.connect(progress=5)

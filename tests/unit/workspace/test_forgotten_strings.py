@@ -176,3 +176,16 @@ def test_long_texts_do_not_pile_up():
     (end,) = (row[3] for row in workspace.memory() if row[0] == "(dictionary)")
     assert len(workspace["seen"]) == 3
     assert end - start < 2 * (16 << 20), "119 texts of 120 kB, each kept twice, would be 28 MB"
+
+
+def test_facts_whose_strings_were_forgotten_are_removed_all_the_same(workspace):
+    facts = workspace.add_rules('visit(1, "a guest", "a page").')[0]
+    with workspace.transaction() as tx:
+        tx.delete("visit", [(1, "a guest", "a page")])
+    del tx
+    workspace._engine.dictionary.forget(lambda n: np.zeros(n, np.bool_))  # there are no rows at all
+    assert "a page" not in workspace._engine.dictionary
+    workspace.load("visit", [(1, "a guest", "a page"), (2, "a guest", "a page")])
+    workspace.remove_rule(facts)
+    assert (1, "a guest", "a page") not in workspace["visit"].fetchall()
+    assert (2, "a guest", "a page") in workspace["visit"].fetchall()

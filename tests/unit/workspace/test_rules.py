@@ -168,6 +168,58 @@ def test_a_users_own_aggregate(ws):
         ws.add_aggregate(lftj.UserAggregate("other", 0, int, max))
 
 
+@pytest.mark.parametrize("inverse", [None, lambda a: -a])
+@pytest.mark.parametrize("loaded", [False, True])
+def test_an_aggregate_that_comes_later_shares_the_body_of_another(ws, inverse, loaded):
+    def aggregate(name, combine, inverse=None):
+        return lftj.UserAggregate(name, 0, int, combine, inverse, argument_types=(lftj.INT,), result_type=lftj.INT)
+
+    ws.add_aggregate(aggregate("most", max))
+    ws.add_rules(".decl e(g: number, x: number)\n.decl a(g: number, v: number)\na(g, most(x)) :- e(g, x).")
+    if loaded:
+        ws.load("e", [(1, 2), (1, 3), (2, 4)])
+    ws.add_aggregate(aggregate("total", lambda a, b: a + b, inverse))
+    later = ws.add_rules(".decl b(g: number, v: number)\nb(g, total(x)) :- e(g, x).")
+    ws.load("e", [(1, 2), (1, 3), (2, 4)])
+    assert (rows(ws, "a"), rows(ws, "b")) == ({(1, 3), (2, 4)}, {(1, 5), (2, 4)})
+    with ws.transaction() as tx:
+        tx.delete("e", [(1, 3), (2, 4)])
+        tx.insert("e", [(1, 7)])
+    assert (rows(ws, "a"), rows(ws, "b")) == ({(1, 7)}, {(1, 9)})
+    assert ws.verify() == []
+    ws.remove_rule(later)
+    ws.load("e", [(3, 3)])
+    assert (rows(ws, "a"), rows(ws, "b")) == ({(1, 7), (3, 3)}, set())
+
+
+def test_python_types_stand_for_those_of_an_aggregate(ws):
+    for types, result in (((int,), int), ((int,), "int"), (int, lftj.INT)):
+        product = lftj.UserAggregate(f"product{len(ws.rules)}", 1, int, lambda a, b: a * b, argument_types=types, result_type=result)
+        assert (product.argument_types, product.result_type) == ((lftj.INT,), lftj.INT)
+        ws.add_aggregate(product)
+        ws.add_rules(f".decl e(x: number)\n.decl t{len(ws.rules)}(p: number)\nt{len(ws.rules)}({product.name}(x)) :- e(x).")
+    ws.load("e", [(2,), (3,)])
+    assert rows(ws, "t0") == rows(ws, "t1") == rows(ws, "t2") == {(6,)}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"name": "a b"}, "'a b' cannot name an aggregate"),
+        ({"name": "cat"}, "'cat' cannot name an aggregate"),
+        ({"name": "choice"}, "'choice' cannot name an aggregate"),
+        ({"combine": 5}, "`combine` of aggregate `p` cannot be called: 5"),
+        ({"lift": None}, "`lift` of aggregate `p` cannot be called: None"),
+        ({"finish": "x"}, "`finish` of aggregate `p` cannot be called: 'x'"),
+        ({"result_type": list}, "list is not a column type"),
+    ],
+)
+def test_aggregates_that_rules_could_not_use(ws, change, message):
+    given = {"name": "p", "zero": 0, "lift": int, "combine": max, "argument_types": (int,), "result_type": int} | change
+    with pytest.raises(lftj.DeclarationError, match=message):
+        ws.add_aggregate(lftj.UserAggregate(**given))
+
+
 @pytest.mark.parametrize("wanted", ["reach(x, y) :- edge(x, y).", ["reach"], 1, None])
 def test_what_is_no_handle_removes_nothing(graph, wanted):
     with pytest.raises(lftj.UnknownNameError, match=r"handle from add_rule"):
@@ -175,3 +227,35 @@ def test_what_is_no_handle_removes_nothing(graph, wanted):
     assert len(graph.rules) == 2
     with pytest.raises(lftj.UnknownNameError, match=r"handle from add_rule"):
         graph.plan(wanted)
+
+
+def test_handles_of_another_workspace_remove_nothing(graph):
+    other = lftj.connect()
+    other.add_rules('.decl a(x: symbol)\n.decl edge(x: symbol, y: symbol)\na(x) :- edge(x, _).\nedge("p", "q").')
+    for act in (graph.remove_rule, graph.plan):
+        with pytest.raises(lftj.UnknownNameError, match=r"no such rule: a\(x\) :- edge\(x, _\)\.") as caught:
+            act(other.rules[0])
+        assert caught.value.code == "E114"
+    assert other.rules[0] != graph.rules[0]
+    assert len(graph.rules) == 2
+
+
+def test_a_handle_of_a_transaction_that_was_rolled_back_is_nobodys(graph):
+    tx = graph.transaction()
+    gone = tx.add_rule("reach(x, x) :- edge(x, _).")
+    tx.rollback()
+    stays = graph.add_rule("reach(x, x) :- edge(_, x).")
+    assert gone != stays
+    with pytest.raises(lftj.UnknownNameError, match="removed or rolled back"):
+        graph.remove_rule(gone)
+    assert graph.rules[-1] == stays
+
+
+def test_facts_are_removed_by_their_values(ws):
+    facts = ws.add_rules('.decl a(x: symbol, n: number)\na("p", 1). a("q", 2).')[0]
+    other = lftj.connect()
+    other.add_rules('.decl a(x: symbol, n: number)\na("r", 1). a("q", 2). a("s", 2).')
+    other.remove_rule(facts)
+    assert rows(other, "a") == {("r", 1), ("s", 2)}
+    with pytest.raises(lftj.UnknownNameError, match="unknown relation `a`"):
+        lftj.connect().remove_rule(facts)
