@@ -6,6 +6,7 @@ import decimal
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
+from lftj.program.arithmetic import may_fail
 from lftj.program.bindings import Variables, bound_by, of_expressions, of_literal, of_literals, shared, slice_for
 from lftj.program.checked import (
     Block,
@@ -46,12 +47,14 @@ class Lowering(Agenda):
         missing = (variables & conjunct.bound()) - bound_by(block.literals)
         return slice_for(missing, conjunct.positive, self.cyclic) if missing else []
 
-    def _projected(self, literals: list[CheckedLiteral], wanted: Variables) -> list[CheckedLiteral]:
-        """The same, such that no other variable multiplies assignments: a hidden relation of the wanted variables, if there are others."""
+    def _projected(self, literals: list[CheckedLiteral], wanted: Variables, conjunct: Conjunct) -> list[CheckedLiteral]:
+        """The same, such that no other variable multiplies assignments: a hidden relation of the wanted variables, if there are others.
+        With the comparisons of the conjunction between them."""
+        tests = _tests(conjunct, bound_by(literals))
         if of_literals(literals) <= wanted:
-            return literals
+            return [*literals, *tests]
         kept = refs(of_literals(literals) & wanted)
-        name = self.hidden.define("in", kept, [Conjunct(literals)], self.variables)
+        name = self.hidden.define("in", kept, [Conjunct(literals, [], tests)], self.variables)
         return [] if name is None else [CheckedAtom(name, kept)]
 
     # ── constructs ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -62,6 +65,7 @@ class Lowering(Agenda):
                 # a predicate of its own, since a negation could not stand in a cycle
                 return [(self._functor(replace(predicate, functor=f"!{predicate.functor}"), conjunct),)]
         body = [*self._imported(block, shared(literal), conjunct), *block.literals]
+        body += _tests(conjunct, bound_by(body))
         name = self.hidden.define("not", columns, self.lower(body, single=False), self.variables)
         return [() if name is None else (CheckedNegation(Block((CheckedAtom(name, columns),))),)]
 
@@ -76,7 +80,7 @@ class Lowering(Agenda):
     def _aggregate(self, literal: CheckedAggregate, conjunct: Conjunct, single: bool) -> Alternatives:
         """The hidden aggregate grouped by the shared variables; for count and sum also the empty group."""
         block, group = literal.block, shared(literal)
-        body = [*self._projected(self._imported(block, group, conjunct), group), *block.literals]
+        body = [*self._projected(self._imported(block, group, conjunct), group, conjunct), *block.literals]
         term = CheckedHeadAggregate(literal.function, () if literal.target is None else (literal.target,), literal.type)
         name = self.hidden.define(literal.function, (*refs(group), term), self.lower(body, single=True), self.variables)
         found: Alternatives = []
@@ -96,13 +100,24 @@ class Lowering(Agenda):
         wanted = of_expressions(call.args)
         body = _all_but(self.heads, conjunct, wanted) if call.functor in PARTIAL else None
         if body is None:
-            body = Conjunct(slice_for(wanted, conjunct.positive, self.cyclic))
+            positive = slice_for(wanted, conjunct.positive, self.cyclic)
+            body = Conjunct(positive, [], _tests(conjunct, bound_by(positive)))
         domain = self.hidden.define("in", call.args, [body], self.variables)
         assert domain is not None, "one conjunction makes one rule"
         name = self.hidden.define_functor(call.functor, domain, call.types, call.result_type)
         if any(isinstance(each, CheckedAtom) and each.relation in self.cyclic for each in body.positive):
             self.cyclic.add(name)
         return CheckedAtom(name, call.args if call.result is None else (*call.args, Ref(call.result)))
+
+
+def _tests(conjunct: Conjunct, bound: Variables) -> list[Filter]:
+    """The comparisons of the body around that an inner one may make too: what they reject nobody asks for.
+
+    Without them `!( e(s), t < s, s < u )` would be asked of all pairs of t and u, and not of those with t < u alone. Not the ones with
+    arithmetic that may fail: where the inner body would not have held, it would not have mattered.
+    """
+    tests = [each for each in conjunct.filters if of_literal(each) <= bound]
+    return [each for each in tests if not (may_fail(each.left) or may_fail(each.right))]
 
 
 def _all_but(heads: Collection[str], conjunct: Conjunct, wanted: Variables) -> Conjunct | None:
