@@ -6,10 +6,10 @@ from lftj.dictionary import Dictionary
 from lftj.join.kernels import operation_kernels as code
 from lftj.join.kernels.layout_kernels import LAST_BIT
 from lftj.join.plan import RulePlan
-from lftj.join.variable_orders import variables_of
+from lftj.join.variable_orders import type_of, variables_of
 from lftj.program.arithmetic import MAY_FAIL
-from lftj.program.normal_form import Apply, Expression, Filter, NormalRule, Ref, Value
-from lftj.types import Type, code_range, encode_constant
+from lftj.program.normal_form import Apply, Expression, Filter, Ref, Value
+from lftj.types import code_range, encode_constant
 
 _INTEGER = {
     "+": code.ADD, "-": code.SUBTRACT, "*": code.MULTIPLY, "/": code.DIVIDE, "%": code.REMAINDER, "^": code.POWER, "neg": code.NEGATE,
@@ -82,8 +82,3 @@ class ExpressionCode:
 
 def _operation(expression: Apply) -> int:
     return (_FLOAT if expression.type.name == "float" else _INTEGER)[expression.operator]
-
-
-def type_of(rule: NormalRule, expression: Expression) -> Type:
-    """The type of an expression's value."""
-    return rule.variables[expression.variable].type if isinstance(expression, Ref) else expression.type
