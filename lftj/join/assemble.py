@@ -10,10 +10,11 @@ import numpy as np
 
 from lftj.dictionary import Dictionary
 from lftj.join import comparison_bounds
-from lftj.join.expression_code import ExpressionCode, may_fail
+from lftj.join.expression_code import ExpressionCode
 from lftj.join.kernels import layout_kernels as at
 from lftj.join.plan import RulePlan
 from lftj.join.trace import NOTHING, Channel, Logged, number_channels
+from lftj.program.arithmetic import may_fail
 from lftj.program.normal_form import Apply, Filter, Ref, Value
 from lftj.storage.relation import RelationVersion
 from lftj.types import encode_constant

@@ -6,8 +6,7 @@ arithmetic fails in no other cases than where every value is tried.
 
 from __future__ import annotations
 
-from lftj.join.expression_code import type_of
-from lftj.join.variable_orders import variables_of
+from lftj.join.variable_orders import type_of, variables_of
 from lftj.program.normal_form import Apply, Expression, Filter, NormalRule, Ref, Value
 from lftj.types import INT
 

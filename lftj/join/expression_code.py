@@ -6,9 +6,10 @@ from lftj.dictionary import Dictionary
 from lftj.join.kernels import operation_kernels as code
 from lftj.join.kernels.layout_kernels import LAST_BIT
 from lftj.join.plan import RulePlan
-from lftj.join.variable_orders import variables_of
-from lftj.program.normal_form import Apply, Expression, Filter, NormalRule, Ref, Value
-from lftj.types import Type, code_range, encode_constant
+from lftj.join.variable_orders import type_of, variables_of
+from lftj.program.arithmetic import MAY_FAIL
+from lftj.program.normal_form import Apply, Expression, Filter, Ref, Value
+from lftj.types import code_range, encode_constant
 
 _INTEGER = {
     "+": code.ADD, "-": code.SUBTRACT, "*": code.MULTIPLY, "/": code.DIVIDE, "%": code.REMAINDER, "^": code.POWER, "neg": code.NEGATE,
@@ -23,7 +24,6 @@ _FLOAT = {
 _COMPARE = {
     "=": code.EQUAL, "!=": code.NOT_EQUAL, "<": code.LESS, "<=": code.LESS_EQUAL, ">": code.GREATER, ">=": code.GREATER_EQUAL,
 }  # fmt: skip
-_MAY_FAIL = frozenset(("+", "-", "*", "/", "%", "^", "neg", "to_int"))
 
 
 class ExpressionCode:
@@ -75,20 +75,10 @@ class ExpressionCode:
             for i, argument in enumerate(expression.args):
                 self._emit(argument, depth + i)
             self.words.append(_operation(expression))
-            if expression.operator in _MAY_FAIL and (bounds := code_range(expression.type)):
+            if expression.operator in MAY_FAIL and (bounds := code_range(expression.type)):
                 self.stack = max(self.stack, depth + 1)
                 self.words += [code.PUSH_CONSTANT, bounds[0], code.AT_LEAST, code.PUSH_CONSTANT, bounds[1], code.AT_MOST]
 
 
 def _operation(expression: Apply) -> int:
     return (_FLOAT if expression.type.name == "float" else _INTEGER)[expression.operator]
-
-
-def type_of(rule: NormalRule, expression: Expression) -> Type:
-    """The type of an expression's value."""
-    return rule.variables[expression.variable].type if isinstance(expression, Ref) else expression.type
-
-
-def may_fail(expression: Expression) -> bool:
-    """Whether there are operands for which the expression has no value."""
-    return isinstance(expression, Apply) and (expression.operator in _MAY_FAIL or any(map(may_fail, expression.args)))

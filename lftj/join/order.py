@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from operator import attrgetter
 
-from lftj.join.order_costs import EVEN, NARROW, NEW_ORDER, Begun, Crowds, OrderCosts, bits
+from lftj.join.order_costs import EVEN, NARROW, NEW_ORDER, Begun, Crowds, OrderCosts
 from lftj.join.statistics import RelationStatistics
 from lftj.join.upkeep import Upkeep
-from lftj.join.variable_orders import along, once_bound, variables_of
+from lftj.join.variable_orders import along, bits, once_bound, variables_of
 from lftj.program.normal_form import NormalRule
 from lftj.storage.relation import Order
 

@@ -11,13 +11,13 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from lftj.join.atom_statistics import AtomStatistics
+from lftj.join.comparison_shares import ComparisonShares
 from lftj.join.statistics import RelationStatistics
 from lftj.join.upkeep import Upkeep
-from lftj.join.variable_orders import variables_of
+from lftj.join.variable_orders import bits, variables_of
 from lftj.program.normal_form import NormalRule
 from lftj.storage.relation import Order
 
-_FILTER = 0.5  # share of bindings that a comparison is taken to keep
 _ONE_MORE_ORDER = 0.1  # cost of a further key order as such: each commit has to bring it forward
 NARROW = 3
 """Columns up to which making a key order costs so much a row; wider rows take longer to sort, to copy, and more memory for good."""
@@ -50,7 +50,8 @@ class Begun(NamedTuple):
 
 
 class _Level(NamedTuple):
-    """Per binding before a level: values of the atom that has fewest, how many atoms take part, and bindings kept."""
+    """Per binding before a level: values of the atom that has fewest, between the bounds that comparisons set, how many atoms take part,
+    and bindings kept."""
 
     fewest: float
     atoms: int
@@ -62,11 +63,6 @@ class _Needed(NamedTuple):
 
     missing: float
     upkeep: float
-
-
-def bits(variables: Iterable[int]) -> int:
-    """A set of variables."""
-    return sum(1 << variable for variable in set(variables))
 
 
 class OrderCosts:
@@ -89,7 +85,7 @@ class OrderCosts:
             for variable in atom.columns:
                 self._at[variable].append(number)
         self.computed_only = frozenset([v for v, at in enumerate(self._at) if not at])
-        self.filters = [bits(variables_of(f.left) | variables_of(f.right)) for f in rule.filters]
+        self._comparisons = ComparisonShares(rule)
         self.inputs: list[list[int]] = [[] for _ in rule.variables]
         for assignment in rule.assignments:
             self.inputs[assignment.variable].append(bits(variables_of(assignment.expression)))
@@ -113,13 +109,11 @@ class OrderCosts:
 
     def _looks_at(self, variable: int) -> int:
         """The variables whose being bound makes a difference at the level of this one."""
-        looked_at = 0
+        looked_at = self._comparisons.looks_at(variable)
         for number in self._at[variable]:
             looked_at |= self._variables[number]
         for together in self.inputs[variable]:
             looked_at |= together
-        for needed in self.filters:
-            looked_at |= needed if needed >> variable & 1 else 0
         return looked_at
 
     # ── levels ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -154,11 +148,8 @@ class OrderCosts:
         for fanout in fanouts[1:]:
             if fanout < domain:
                 kept *= fanout / domain
-        after = bound | 1 << variable
-        for needed in self.filters:
-            if needed >> variable & 1 and needed & ~after == 0:
-                kept *= _FILTER
-        return _Level(fanouts[0], len(fanouts), kept)
+        shares = self._comparisons.of(bound, variable)
+        return _Level(fanouts[0] * shares.looked_at, len(fanouts), kept * shares.kept)
 
     def _fanout(self, number: int, bound: int, variable: int) -> float:
         """Values of a variable, as a bit, for each binding of an atom's variables among those bound."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from lftj.program.normal_form import Apply, Expression, NormalRule, Ref
 from lftj.storage.relation import Order
+from lftj.types import Type
 
 
 def variables_of(expression: Expression) -> set[int]:
@@ -15,6 +16,16 @@ def variables_of(expression: Expression) -> set[int]:
     if isinstance(expression, Apply):
         return set().union(*(variables_of(argument) for argument in expression.args))
     return set()
+
+
+def bits(variables: Iterable[int]) -> int:
+    """A set of variables, as the bits of a number."""
+    return sum(1 << variable for variable in set(variables))
+
+
+def type_of(rule: NormalRule, expression: Expression) -> Type:
+    """The type of an expression's value."""
+    return rule.variables[expression.variable].type if isinstance(expression, Ref) else expression.type
 
 
 def once_bound(rule: NormalRule, tied: Collection[int]) -> Order:

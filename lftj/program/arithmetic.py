@@ -12,11 +12,20 @@ from collections.abc import Callable
 from typing import Any
 
 from lftj.errors import ValueRangeError
+from lftj.program.normal_form import Apply, Expression
 from lftj.types import INT64_MAX, INT64_MIN, Type
+
+MAY_FAIL = frozenset(("+", "-", "*", "/", "%", "^", "neg", "to_int"))
+"""Operators that have no value for some operands."""
 
 _EXACT = decimal.Context(prec=100)
 """Wide enough for any decimals of 18 digits, whatever the caller's own context rounds."""
 _MICROSECOND = datetime.timedelta(microseconds=1)
+
+
+def may_fail(expression: Expression) -> bool:
+    """Whether there are operands for which the expression has no value."""
+    return isinstance(expression, Apply) and (expression.operator in MAY_FAIL or any(map(may_fail, expression.args)))
 
 
 def evaluate(operator: str, values: tuple[Any, ...], result: Type) -> object:

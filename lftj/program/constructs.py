@@ -6,6 +6,7 @@ import decimal
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
+from lftj.program.arithmetic import may_fail
 from lftj.program.bindings import Variables, bound_by, of_expressions, of_literal, of_literals, shared, slice_for
 from lftj.program.checked import (
     Block,
@@ -21,7 +22,7 @@ from lftj.program.checked import (
 from lftj.program.conjunct import Conjunct
 from lftj.program.hidden import HiddenRelations
 from lftj.program.lowering import FALSE, PARTIAL, Agenda, Alternatives
-from lftj.program.normal_form import Apply, Expression, Filter, Ref, Value
+from lftj.program.normal_form import Expression, Filter, Ref, Value
 from lftj.types import Type
 
 Implied = frozenset[tuple[str, CheckedLiteral]]
@@ -56,12 +57,14 @@ class Lowering(Agenda):
         missing = (variables & conjunct.bound()) - bound_by(block.literals)
         return slice_for(missing, conjunct.positive, self.cyclic) if missing else []
 
-    def _projected(self, literals: list[CheckedLiteral], wanted: Variables) -> list[CheckedLiteral]:
-        """The same, such that no other variable multiplies assignments: a hidden relation of the wanted variables, if there are others."""
+    def _projected(self, literals: list[CheckedLiteral], wanted: Variables, conjunct: Conjunct) -> list[CheckedLiteral]:
+        """The same, such that no other variable multiplies assignments: a hidden relation of the wanted variables, if there are others.
+        With the comparisons of the conjunction between them."""
+        tests = _tests(conjunct, bound_by(literals))
         if of_literals(literals) <= wanted:
-            return literals
+            return [*literals, *tests]
         kept = refs(of_literals(literals) & wanted)
-        name = self.hidden.define("in", kept, [Conjunct(literals)], self.variables)
+        name = self.hidden.define("in", kept, [Conjunct(literals, [], tests)], self.variables)
         return [] if name is None else [CheckedAtom(name, kept)]
 
     # ── constructs ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -72,6 +75,7 @@ class Lowering(Agenda):
                 # a predicate of its own, since a negation could not stand in a cycle
                 return [(self._functor(replace(predicate, functor=f"!{predicate.functor}"), conjunct),)]
         body = [*self._imported(block, shared(literal), conjunct), *block.literals]
+        body += _tests(conjunct, bound_by(body))
         name = self.hidden.define("not", columns, self.lower(body, single=False), self.variables)
         return [() if name is None else (CheckedNegation(Block((CheckedAtom(name, columns),))),)]
 
@@ -86,7 +90,7 @@ class Lowering(Agenda):
     def _aggregate(self, literal: CheckedAggregate, conjunct: Conjunct, single: bool) -> Alternatives:
         """The hidden aggregate grouped by the shared variables; for count and sum also the empty group."""
         block, group = literal.block, shared(literal)
-        body = [*self._projected(self._imported(block, group, conjunct), group), *block.literals]
+        body = [*self._projected(self._imported(block, group, conjunct), group, conjunct), *block.literals]
         term = CheckedHeadAggregate(literal.function, () if literal.target is None else (literal.target,), literal.type)
         name = self.hidden.define(literal.function, (*refs(group), term), self.lower(body, single=True), self.variables)
         found: Alternatives = []
@@ -117,22 +121,19 @@ class Lowering(Agenda):
         return atom
 
     def _with_tests(self, literals: list[CheckedLiteral], conjunct: Conjunct) -> Conjunct:
-        """These literals with what else in the conjunction only rejects what they bind, so that a functor is not asked for it.
-
-        Without tests that compute: arithmetic may fail for values that the rest of the body rejects.
-        """
+        """These literals with what else in the conjunction only rejects what they bind, so that a functor is not asked for it."""
         bound = bound_by(literals)
         implied = NONE_IMPLIED.union(*(self._implied.get(each, NONE_IMPLIED) for each in literals if isinstance(each, CheckedAtom)))
 
         def tests(literal: CheckedLiteral) -> bool:
             if isinstance(literal, CheckedAtom):
                 return literal.relation not in self.cyclic and of_literal(literal) <= bound
-            return isinstance(literal, Filter) and _is_plain(literal) and of_literal(literal) <= bound
+            return isinstance(literal, Filter) and not _may_fail(literal) and of_literal(literal) <= bound
 
         return Conjunct(
             [e for e in conjunct.positive if e in literals or (tests(e) and ("+", e) not in implied and not _has_wildcards(e))],
             [each for each in conjunct.negated if tests(each) and ("-", each) not in implied],
-            [each for each in conjunct.filters if tests(each) and ("+", each) not in implied],
+            [each for each in _tests(conjunct, bound) if ("+", each) not in implied],
         )
 
 
@@ -146,9 +147,17 @@ def _has_wildcards(literal: CheckedLiteral) -> bool:
     return isinstance(literal, CheckedAtom) and None in literal.args
 
 
-def _is_plain(test: Filter) -> bool:
-    """Whether a comparison computes nothing."""
-    return not isinstance(test.left, Apply) and not isinstance(test.right, Apply)
+def _tests(conjunct: Conjunct, bound: Variables) -> list[Filter]:
+    """The comparisons of the body around that an inner one may make too: what they reject nobody asks for.
+
+    Without them `!( e(s), t < s, s < u )` would be asked of all pairs of t and u, and not of those with t < u alone. Not the ones with
+    arithmetic that may fail: where the inner body would not have held, it would not have mattered.
+    """
+    return [each for each in conjunct.filters if of_literal(each) <= bound and not _may_fail(each)]
+
+
+def _may_fail(test: Filter) -> bool:
+    return may_fail(test.left) or may_fail(test.right)
 
 
 def _all_but(heads: Collection[str], conjunct: Conjunct, wanted: Variables) -> Conjunct | None:

@@ -109,12 +109,12 @@ class Agenda:
 
     # ── order ─────────────────────────────────────────────────────────────────────────────────────────────────────────
     def _next(self, nested: list[CheckedLiteral], conjunct: Conjunct, single: bool) -> CheckedLiteral:
-        """The literal to expand now: disjunctions that make alternatives first, then what has its inputs bound: of these predicates first,
-        so that nobody computes for what they reject, and functors that fail last."""
-        if not single:
-            for literal in nested:
-                if isinstance(literal, CheckedDisjunction):
-                    return literal
+        """The literal to expand now: disjunctions that become part of the body first, so that what comes after sees all of its comparisons,
+        then what has its inputs bound: of these predicates first, so that nobody computes for what they reject, and functors that fail last.
+        """
+        for literal in nested:
+            if isinstance(literal, CheckedDisjunction) and (not single or len(literal.branches) == 1):
+                return literal
         bound = conjunct.bound()
         ready = [literal for literal in nested if is_ready(literal, bound)]
         assert ready, "the checks admitted a rule with unbound variables"

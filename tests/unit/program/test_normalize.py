@@ -190,6 +190,17 @@ FUNCTORS = {
         rule1#cat1(x0, x1, cat(x0, x1)) :- rule1#in1(x0, x1).
         hs(_2) :- s(n, t), hs(t), rule1#cat1(t, "!", _2).""",
     ),
+    "comparisons go along into a negation": (
+        "h1(x) :- a(x, y), x < y, y < x + 9, !( b(z), x < z, z < y ).",
+        """rule1#not1(x, y) :- a(x, y), b(z), x < z, z < y, x < y.
+        h1(x) :- a(x, y), !rule1#not1(x, y), x < y, y < x + 9.""",
+    ),
+    "and into an aggregate, but not what it does not ask about": (
+        "h1(n) :- a(x, y), e(y, w), x < y, w > 3, n = count : { b(z), x < z, z < y }.",
+        """rule1#count1(x, y, count()) :- a(x, y), b(z), x < y, x < z, z < y.
+        h1(n) :- a(x, y), e(y, w), rule1#count1(x, y, n), x < y, w > 3.
+        h1(n) :- a(x, y), e(y, w), !rule1#count1(x, y, _), n := 0, x < y, w > 3.""",
+    ),
     "what may fail is asked last, of what the rest admits": (
         'h1(k) :- s(n, t), k = to_number(t), match("[0-9]+", t), n > 0, !hs(t).',
         """rule1#in1(_2, t) :- s(n, t), !hs(t), _2 := "[0-9]+", n > 0.

@@ -1,0 +1,53 @@
+"""What comparisons are taken to keep, and that searches between two ends of a range begin where the range is known."""
+
+from __future__ import annotations
+
+import pytest
+
+import lftj
+from lftj.join.comparison_shares import ComparisonShares
+from lftj.program.normal_form import Apply, Filter, NormalRule, Ref, RuleVariable, Value
+from lftj.types import INT, STR
+
+X, T, U = Ref(0), Ref(1), Ref(2)
+LATER = Apply("+", (X, Value(9, INT)), INT)
+
+
+def shares(*filters: Filter, of=INT) -> ComparisonShares:
+    return ComparisonShares(NormalRule(1, "r", (), tuple(RuleVariable(name, of) for name in "xtu"), (), (), (), filters, None))
+
+
+def test_one_comparison_keeps_half_and_bounds_what_is_looked_at():
+    assert shares(Filter("<", X, T)).of(0b001, 1) == (0.5, 0.5)
+    assert shares(Filter("<", X, T)).of(0b000, 1) == (1.0, 1.0)  # x is not known yet
+    assert shares(Filter("!=", X, T)).of(0b001, 1) == (0.5, 1.0)
+    assert shares(Filter("<", X, T), of=STR).of(0b001, 1) == (0.5, 1.0)  # texts ascend by code
+
+
+def test_the_two_ends_of_a_range_keep_little():
+    window = shares(Filter("<", X, T), Filter("<", T, LATER))
+    assert window.of(0b001, 1) == pytest.approx((0.05, 0.05))
+    assert window.of(0b010, 0) == pytest.approx((0.05, 0.05))
+    assert shares(Filter("<", X, T), Filter("<", T, U)).of(0b101, 1) == (0.25, 0.25)  # x and u may be far apart
+    assert shares(Filter("<", X, T), Filter("<=", X, T)).of(0b001, 1) == (0.25, 0.25)
+    assert window.looks_at(1) == 0b011
+
+
+def test_a_window_over_rows_costs_its_rows_alone():
+    # The search went through all rows of the relation first, by their second column, which many rows share or so it seemed.
+    workspace = lftj.connect(executor=lftj.ThreadExecutor(threads=1))
+    workspace.add_rules("""
+    .decl amount(i: number, a: float)  .decl from(x: number)  .decl total(x: number, n: float)
+    total(x, n) :- from(x), n = sum a : { amount(i, a), i > x, i < x + 50 }.
+    """)
+    rows = [(i, ((i * 7919) % 10007) / 16) for i in range(10_000)]
+    workspace.load("amount", rows)
+    workspace.load("from", [(1200 * i,) for i in range(8)])
+    with workspace.transaction() as transaction:
+        transaction.insert("from", [(77,)])
+        transaction.delete("from", [(1200,)])
+    work = workspace.profile(last=1)
+    assert set(work.strategy) == {"update"}
+    assert int(work.steps.sum()) < 1000
+    expected = {(x, float(sum(a for _, a in rows[x + 1 : x + 50]))) for x in (0, 77, *(1200 * i for i in range(2, 8)))}
+    assert set(workspace["total"].fetchall()) == expected
