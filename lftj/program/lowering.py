@@ -110,8 +110,8 @@ class Agenda:
     # ── order ─────────────────────────────────────────────────────────────────────────────────────────────────────────
     def _next(self, nested: list[CheckedLiteral], conjunct: Conjunct, single: bool) -> CheckedLiteral:
         """The literal to expand now: disjunctions that become part of the body first, so that what comes after sees all of its comparisons,
-        then what has its inputs bound: of these predicates first, so that nobody computes for what they reject, and functors that fail last.
-        """
+        then what has its inputs bound: of these predicates first, so that nothing is computed for what they reject, and functors that fail
+        last."""
         for literal in nested:
             if isinstance(literal, CheckedDisjunction) and (not single or len(literal.branches) == 1):
                 return literal
