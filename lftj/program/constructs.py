@@ -25,9 +25,8 @@ from lftj.program.lowering import FALSE, PARTIAL, Agenda, Alternatives
 from lftj.program.normal_form import Expression, Filter, Ref, Value
 from lftj.types import Type
 
-Implied = frozenset[tuple[str, CheckedLiteral]]
-"""Literals, each with a sign: − for those that are negated."""
-NONE_IMPLIED: Implied = frozenset()
+Literals = frozenset[CheckedLiteral]
+NO_LITERALS: Literals = frozenset()
 
 
 class Lowering(Agenda):
@@ -35,7 +34,7 @@ class Lowering(Agenda):
 
     def __init__(self, rule: CheckedRule, hidden: HiddenRelations, cycle: Collection[str] = ()):
         super().__init__(rule, hidden, cycle)
-        self._implied: dict[CheckedAtom, Implied] = {}  # what holds wherever an atom of a functor does, as it was asked before
+        self._asked: dict[CheckedLiteral, Literals] = {}  # by the atoms of functors: what holds wherever they do, as it was asked before
 
     def expand(self, literal: CheckedLiteral, conjunct: Conjunct, single: bool) -> Alternatives:
         """Plainer literals in place of `literal`; see the base class."""
@@ -117,34 +116,25 @@ class Lowering(Agenda):
         if any(isinstance(each, CheckedAtom) and each.relation in self.cyclic for each in body.positive):
             self.cyclic.add(name)
         atom = CheckedAtom(name, call.args if call.result is None else (*call.args, Ref(call.result)))
-        self._implied[atom] = _signed(body, of_literal(atom))
+        columns = of_literal(atom)
+        self._asked[atom] = frozenset(each for each in (*body.positive, *body.filters) if of_literal(each) <= columns)
         return atom
 
     def _with_tests(self, literals: list[CheckedLiteral], conjunct: Conjunct) -> Conjunct:
-        """These literals with what else in the conjunction only rejects what they bind, so that a functor is not asked for it."""
+        """These literals with the predicates and comparisons of what they bind, so that a functor is not asked for what these reject.
+
+        Not with other atoms: their relations may come to depend on the rule's heads, and the functor would stand in that cycle.
+        """
         bound = bound_by(literals)
-        implied = NONE_IMPLIED.union(*(self._implied.get(each, NONE_IMPLIED) for each in literals if isinstance(each, CheckedAtom)))
+        known = NO_LITERALS.union(*(self._asked.get(each, NO_LITERALS) for each in literals))
 
         def tests(literal: CheckedLiteral) -> bool:
             if isinstance(literal, CheckedAtom):
-                return literal.relation not in self.cyclic and of_literal(literal) <= bound
+                return literal in self._asked and literal.relation not in self.cyclic and of_literal(literal) <= bound
             return isinstance(literal, Filter) and not _may_fail(literal) and of_literal(literal) <= bound
 
-        return Conjunct(
-            [e for e in conjunct.positive if e in literals or (tests(e) and ("+", e) not in implied and not _has_wildcards(e))],
-            [each for each in conjunct.negated if tests(each) and ("-", each) not in implied],
-            [each for each in _tests(conjunct, bound) if ("+", each) not in implied],
-        )
-
-
-def _signed(body: Conjunct, variables: Variables) -> Implied:
-    """The literals of a body that have no other variables."""
-    signed = [*(("+", each) for each in (*body.positive, *body.filters)), *(("-", each) for each in body.negated)]
-    return frozenset((sign, literal) for sign, literal in signed if of_literal(literal) <= variables)
-
-
-def _has_wildcards(literal: CheckedLiteral) -> bool:
-    return isinstance(literal, CheckedAtom) and None in literal.args
+        positive = [each for each in conjunct.positive if each in literals or (tests(each) and each not in known)]
+        return Conjunct(positive, [], [each for each in _tests(conjunct, bound) if each not in known])
 
 
 def _tests(conjunct: Conjunct, bound: Variables) -> list[Filter]:
