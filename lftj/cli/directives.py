@@ -9,7 +9,7 @@ from lftj.errors import FrameError, LftjError, ProgramErrors
 from lftj.frames import FactsLayout, check_table_parameters, is_table_file
 from lftj.syntax import tree
 
-_WAYS = {"input": ("file", "stdin")}
+_INWARD = ("file", "stdin")
 _OUTWARD = ("file", "stdout", "stdoutprintsize")
 
 
@@ -63,7 +63,7 @@ def layout_of(directive: tree.Directive) -> tuple[dict[str, str | int], FactsLay
             check_table_parameters(parameters, Path(layout.filename))
     except FrameError as error:
         raise _refused(directive, error.message, error.hint) from None
-    if layout.io not in (ways := _WAYS.get(directive.kind, _OUTWARD)):
+    if layout.io not in (ways := _INWARD if directive.kind == "input" else _OUTWARD):
         hint = f"use {' or '.join(f'IO={way}' for way in ways[:2])}"
         raise _refused(directive, f"IO={layout.io} is not for .{directive.kind}", hint)
     return parameters, layout

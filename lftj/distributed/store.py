@@ -88,7 +88,8 @@ class Store:
                     outcome.manifest = outcome.manifest.advanced(batches={**outcome.manifest.batches, batch[0]: batch[1]})
                 changes = Changes(before, outcome)
                 news = self._news(changes, draft.program)
-                self._become(outcome.manifest, plan, draft.program, draft.views, changes, news, commit.steps_of)
+                ran = commit.steps_of if outcome.happened else self._ran
+                self._become(outcome.manifest, plan, draft.program, draft.views, changes, news, ran)
         except BaseException:
             if self.manifest.token != commit.token:
                 with suppress(OSError):  # they are of no use, and swept away when the path is opened next
@@ -113,11 +114,11 @@ class Store:
         views: frozenset[str],
         changes: Changes | None = None,
         news: Sequence[News] = (),
-        steps: Mapping[int, int] | None = None,
+        ran: Mapping[int, int] | None = None,
     ) -> None:
         """Make a version true, and go by it from then on: also if this thread is interrupted, or the folder cannot be synced, when its
-        manifest has its name already. After a commit: its `changes`, `news` of it, and the `steps` of each part."""
-        ran = dict(steps) if steps is not None and changes is not None and changes.outcome.happened else self._ran
+        manifest has its name already. After a commit: its `changes`, `news` of it, and the steps that each part `ran`."""
+        ran = self._ran if ran is None else dict(ran)
         changed, tell = changes or self.changed, self.subscriptions.waiting.extend
 
         def become() -> None:
