@@ -36,7 +36,7 @@ def upkeep_lines(rule: NormalRule | FunctorRule, state: State) -> Iterator[str]:
         yield "    kept up to date by delta queries: each changed row is joined with the other atoms"
         return
     body = found.trace.body
-    ends = "every proof counted" if body.plan.count else f"from level {body.plan.emit_level} on to the first proof"
+    ends = "every proof counted" if body.plan.count else f"from level {body.plan.group_level} on to the first proof"
     yield f"    kept up to date by its trace, {ends}:"
     for position in body.shape.positions:
         yield f"      {_upkeep(position, found.trace)}"

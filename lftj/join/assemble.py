@@ -89,6 +89,7 @@ class Assembly:
         header[at.PARTS] = len(number)
         header[at.CHANNELS] = len(self.channels)
         header[at.LOG_FROM] = self._log_from
+        header[at.GROUP_LEVEL] = plan.group_level
         start = at.PLAN_HEADER
         for place, table in zip(range(at.LEVEL_TABLE, at.CODE_TABLE + 1), tables, strict=True):
             header[place] = start
@@ -139,7 +140,7 @@ class Assembly:
                 filters += [-1, probe, self._code.levels_read(*self.plan.probes[probe].args), 0, -1]
             filter_last = len(filters) // at.FILTER_RECORD
             channel_last = channel + len(self._channels[number])
-            fast = int(value < 0 and filter_first == filter_last and len(parts) > 0 and channel == channel_last)
+            fast = int(value < 0 and filter_first == filter_last and len(parts) > 0 and channel == channel_last and not self.plan.least)
             invariant = len([part for part in parts if self._invariant(part, number)])
             leader = first
             if self._number:

@@ -87,8 +87,8 @@ class Division:
         self.leading = leading
         self._second = second
         plan = assembly.plan
-        if logged or (not plan.count and plan.emit_level <= leading + 1):
-            self._second = None  # a search that stops at the first proof of each key has no use for pieces of keys either
+        if logged or (not plan.count and plan.group_level <= leading + 1):
+            self._second = None  # a search that stops at the first proof of each key has no use for pieces of keys
         self._atoms = [self._narrowed(number, logged) for number in range(len(plan.atoms))]
 
     @property

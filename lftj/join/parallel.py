@@ -154,7 +154,7 @@ def patience_with(plan: RulePlan, context: Context, log: Sink | None) -> int | N
 def may_divide(plan: RulePlan) -> bool:
     """Whether there is a variable to divide by, and more to do below it than to read it out or to find one proof of all."""
     levels = leading_levels(plan)
-    return levels is not None and levels[0] + 1 < len(plan.levels) and (plan.count or plan.emit_level > levels[0])
+    return levels is not None and levels[0] + 1 < len(plan.levels) and (plan.count or plan.group_level > levels[0])
 
 
 def parts_of(run: Run, context: Context, log: Sink | None, compact: Compact | None) -> Parts | None:

@@ -61,7 +61,7 @@ class RulePlan:
     """What the kernel runs for one rule, before it is given trees.
 
     One row comes out per binding of the levels before `emit_level`; its columns are the levels `outputs`, and with `count` the number of
-    proofs.
+    proofs. With `least` the last of these levels has, for each binding of those before it, its least value only.
     """
 
     rule: NormalRule
@@ -72,6 +72,12 @@ class RulePlan:
     emit_level: int
     outputs: tuple[int, ...]
     count: bool
+    least: bool = False
+
+    @property
+    def group_level(self) -> int:
+        """The level behind those of which each binding has rows, or with `least` one row."""
+        return self.emit_level - self.least
 
     @property
     def variable_order(self) -> tuple[str, ...]:
@@ -145,9 +151,15 @@ def choose_order(
 
 
 def lay_out(
-    rule: NormalRule, choice: Choice, needed: tuple[int, ...], relations: Mapping[str, RelationVersion], *, count: bool
+    rule: NormalRule,
+    choice: Choice,
+    needed: tuple[int, ...],
+    relations: Mapping[str, RelationVersion],
+    *,
+    count: bool,
+    least: bool = False,
 ) -> RulePlan:
-    """The plan for a variable order that is chosen already."""
+    """The plan for a variable order that is chosen already. `least`: as of `RulePlan`, where the order begins with what is needed."""
     levels, place = _levels(rule, choice.order)
     atoms = tuple([_plan_atom(atom, levels, place) for atom in rule.atoms])
     _place_computed(rule, levels, place)
@@ -157,7 +169,7 @@ def lay_out(
     for condition in rule.filters:
         levels[_last(place, (condition.left, condition.right))].filters.append(condition)
     outputs = tuple([place[v] for v in needed])
-    return RulePlan(rule, choice, tuple(levels), atoms, probes, max(outputs, default=-1) + 1, outputs, count)
+    return RulePlan(rule, choice, tuple(levels), atoms, probes, max(outputs, default=-1) + 1, outputs, count, least)
 
 
 def _forced(rule: NormalRule, names: tuple[str, ...]) -> Choice:

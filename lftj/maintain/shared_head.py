@@ -104,6 +104,8 @@ class SharedHead:
             return replace(self, shared=shared)
         if self.trace is not None and shared.body.needed != self.shared.body.needed:
             return None  # its indices tell of other columns
+        if self.trace is not None and self.trace.body.plan.least:
+            return None  # it was given the least value of each group only
         before = {text: place for place, text in enumerate(self.shared.texts())}
         aggregate = refitted(self.aggregate, shared.body.shape, [before.get(text) for text in shared.texts()], user)
         return None if aggregate is None else replace(self, shared=shared, aggregate=aggregate)

@@ -15,6 +15,7 @@ from lftj.join.comparison_bounds import ends, is_alone, least
 from lftj.join.context import Context
 from lftj.join.evaluate import Relations, plan_rule
 from lftj.join.plan import PlannedAtom, PlannedProbe, RulePlan
+from lftj.maintain.least_values import least_plan
 from lftj.maintain.traced_body import TracedBody
 from lftj.program.normal_form import NormalRule, Value
 from sensitivity import EXACT, Granularity, hull
@@ -51,15 +52,15 @@ def choose_trace(rule: NormalRule, needed: tuple[int, ...], relations: Relations
     if any(not probe.args or all(argument is None for argument in probe.args) for probe in rule.negated) or not rule.atoms:
         return None  # a negated atom that looks at no column has no trie branch of its own
     if context.trace_override is not None:
-        counting = not context.trace_override.first_proof or rule.aggregates
-        plan = plan_rule(rule, relations, context, needed=needed, count=counting)
+        first = context.trace_override.first_proof
+        plan = least_plan(rule, relations, context) if first and rule.aggregates else None
+        plan = plan or plan_rule(rule, relations, context, needed=needed, count=not first or rule.aggregates)
         return _forced(TracedBody(rule, plan, context.dictionary), context.trace_override)
     if context.trace_budget <= 0:
         return None
-    if not rule.aggregates:
-        first = plan_rule(rule, relations, context, needed=needed, count=False)
-        if _proofs_per_row(first) >= MANY_PROOFS and not _few_in_all(first, relations):
-            return _within_budget(TracedBody(rule, first, context.dictionary), relations, context, always=True)
+    first = least_plan(rule, relations, context) if rule.aggregates else plan_rule(rule, relations, context, needed=needed, count=False)
+    if first is not None and _proofs_per_row(first) >= MANY_PROOFS and not _few_in_all(first, relations):
+        return _within_budget(TracedBody(rule, first, context.dictionary), relations, context, always=True)
     plan = plan_rule(rule, relations, context, needed=needed, count=True)
     return _within_budget(TracedBody(rule, plan, context.dictionary), relations, context, always=False)
 
@@ -70,8 +71,8 @@ def _forced(body: TracedBody, override: TraceOverride) -> TraceChoice:
 
 
 def _proofs_per_row(plan: RulePlan) -> float:
-    """Estimated proofs per binding of the levels that come out."""
-    emitted = {plan.levels[level].variable for level in range(plan.emit_level)}
+    """Estimated proofs per binding of the levels that come out, or per group of which the least value does."""
+    emitted = {plan.levels[level].variable for level in range(plan.group_level)}
     before = [size for variable, size in zip(plan.choice.order, plan.choice.bindings, strict=False) if variable in emitted]
     rows = before[-1] if before else 1.0
     return plan.choice.bindings[-1] / max(rows, 1.0) if plan.choice.bindings else 1.0
@@ -80,9 +81,11 @@ def _proofs_per_row(plan: RulePlan) -> float:
 def _few_in_all(plan: RulePlan, relations: Relations) -> bool:
     """Whether there is one head row at most, and finding its first proof may take longer than counting all that a change has part in.
 
-    Any change that matters has that row searched for anew, from the beginning. Where proofs are many the first one is not far.
+    Any change that matters has that row searched for anew, from the beginning. Where proofs are many the first one is not far. The values
+    of an aggregate are kept as well, unless they are many beside the rows that are read.
     """
-    if not all(isinstance(level.value, Value) for level in plan.levels[: plan.emit_level]) or not plan.choice.bindings:
+    one = plan.least or all(isinstance(level.value, Value) for level in plan.levels[: plan.emit_level])
+    if not one or not plan.choice.bindings:
         return False
     return plan.choice.bindings[-1] <= FEW_PROOFS * sum(relations[atom.relation].count for atom in plan.rule.atoms)
 

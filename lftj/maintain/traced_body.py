@@ -45,7 +45,7 @@ class TracedBody:
         atoms = [AtomShape(tuple([level for level in atom.levels if level < plan.decisive])) for atom in plan.atoms]
         atoms += [AtomShape(tuple(map(self._argument, probe.args)), negated=True) for probe in plan.probes]
         computed = {number: self._computed(level) for number, level in enumerate(plan.levels) if level.value is not None}
-        exists_from = plan.decisive if plan.count else plan.emit_level
+        exists_from = plan.decisive if plan.count else plan.group_level
         return BodyShape(plan.decisive, tuple(atoms), exists_from, computed)
 
     def _argument(self, argument: Ref | Value) -> int | Constant:
@@ -83,7 +83,7 @@ class TracedBody:
         inside = [PositiveAtom(f"{REGION}{last}", self._pinned(shapes[last]))] if self._pinned(shapes[last]) else []
         before = [NegatedAtom(f"{REGION}{number}", self._pinned(levels)) for number, levels in enumerate(shapes[:last])]
         rule = replace(rule, atoms=(*rule.atoms, *inside), negated=(*rule.negated, *before))
-        return lay_out(rule, self.plan.choice, self._needed, relations, count=self.plan.count)
+        return lay_out(rule, self.plan.choice, self._needed, relations, count=self.plan.count, least=self.plan.least)
 
     @cached_property
     def _needed(self) -> tuple[int, ...]:

@@ -22,8 +22,9 @@ from lftj.program.checked import (
 from lftj.program.conjunct import Conjunct
 from lftj.program.hidden import HiddenRelations
 from lftj.program.lowering import FALSE, PARTIAL, Agenda, Alternatives
+from lftj.program.mirrored import Mirrored, mirror
 from lftj.program.normal_form import Expression, Filter, Ref, Value
-from lftj.types import Type
+from lftj.types import INT, Type
 
 Literals = frozenset[CheckedLiteral]
 NO_LITERALS: Literals = frozenset()
@@ -91,7 +92,12 @@ class Lowering(Agenda):
         block, group = literal.block, shared(literal)
         body = [*self._projected(self._imported(block, group, conjunct), group, conjunct), *block.literals]
         term = CheckedHeadAggregate(literal.function, () if literal.target is None else (literal.target,), literal.type)
-        name = self.hidden.define(literal.function, (*refs(group), term), self.lower(body, single=True), self.variables)
+        lowered = self.lower(body, single=True)
+        if literal.function == "max" and lowered:
+            below = Mirrored(self.hidden, self.variables, self.new_variable).of(lowered[0], literal.target, group)
+            if below is not None:
+                return [self._least(literal, *below)]
+        name = self.hidden.define(literal.function, (*refs(group), term), lowered, self.variables)
         found: Alternatives = []
         if name is not None:
             found.append((CheckedAtom(name, (*refs(group), Ref(literal.result))),))
@@ -103,6 +109,14 @@ class Lowering(Agenda):
         if single and len(found) > 1:
             return [(CheckedDisjunction(tuple(Block(branch) for branch in found)),)]
         return found
+
+    def _least(self, literal: CheckedAggregate, body: Conjunct, turned: Ref) -> tuple[CheckedLiteral, ...]:
+        """A maximum as the mirrored least value of a mirrored variable."""
+        group = refs(shared(literal))
+        name = self.hidden.define(literal.function, (*group, CheckedHeadAggregate("min", (turned,), INT)), [body], self.variables)
+        assert name is not None, "one conjunction makes one rule"
+        least = self.new_variable(INT)
+        return CheckedAtom(name, (*group, least)), Filter("=", Ref(literal.result), mirror(least, literal.type))
 
     def _functor(self, call: FunctorCall, conjunct: Conjunct) -> CheckedAtom:
         """The hidden relation of the functor over the arguments that occur, as an atom that binds its result."""

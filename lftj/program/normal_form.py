@@ -41,6 +41,7 @@ class Value:
 @dataclass(frozen=True, slots=True)
 class Apply:
     """Arithmetic. `operator` is one of `+ - * / % ^ neg min max band bor bxor bnot bshl bshr bshru land lor lxor lnot to_float to_int`.
+    Hidden relations also have `mirror`, which turns the bits of a code of any type.
 
     `type` is the type of the result; the arguments all have the operand type (conversions are explicit).
     """

@@ -30,6 +30,7 @@ CODE_TABLE = 11
 PARTS = 12
 CHANNELS = 13
 LOG_FROM = 14  # the first level that is logged; the number of levels when none is
+GROUP_LEVEL = 15  # after an output row the search goes on before this level: EMIT_LEVEL, or one less for the first row of each group
 PLAN_HEADER = 16
 
 # level record

@@ -1,10 +1,11 @@
 """Leapfrog triejoin, driven by a plan [LFTJ 3]: one kernel for every rule.
 
 It enumerates the bindings of the plan's levels in ascending order, depth first, and writes one output row per binding of the levels before
-EMIT_LEVEL that has a proof, with the number of proofs (1 under SHORT_CIRCUIT, where the search stops at the first). Levels with channels
-are searched by `trace_kernels`, which logs what they depend on. It returns DONE; FULL when the output buffer is full, LOG_FULL when the log
-is; PAUSED when the step budget is used up; FAILED when some proof has an expression without a value (`doubt_kernels`). After FULL, LOG_FULL
-and PAUSED the same call goes on.
+EMIT_LEVEL that has a proof, with the number of proofs (1 under SHORT_CIRCUIT, where the search stops at the first); or the first such row
+of each binding of the levels before GROUP_LEVEL only, which has the least value of the level behind them. Levels with channels are searched
+by `trace_kernels`, which logs what they depend on. It returns DONE; FULL when the output buffer is full, LOG_FULL when the log is; PAUSED
+when the step budget is used up; FAILED when some proof has an expression without a value (`doubt_kernels`). After FULL, LOG_FULL and PAUSED
+the same call goes on.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from lftj.join.kernels.layout_kernels import (
     FAILURE,
     FOUND,
     FULL,
+    GROUP_LEVEL,
     LEVEL_CHANNEL_FIRST,
     LEVEL_CHANNEL_LAST,
     LEVEL_CROSS,
@@ -142,6 +144,7 @@ def run(memory, plan, state, offsets, text, cache, out, log):
     open_roots(plan, state)
     levels = load(plan, LEVELS)
     emit_level = load(plan, EMIT_LEVEL)
+    group_level = load(plan, GROUP_LEVEL)
     logging = load(plan, CHANNELS) > 0
     crossing = levels > 1 and load(plan, level_record(plan, levels - 2) + LEVEL_CROSS) != 0
     depth = load(state, DEPTH)
@@ -151,9 +154,15 @@ def run(memory, plan, state, offsets, text, cache, out, log):
         if load(state, STEPS) >= load(state, BUDGET):
             status = PAUSED
             break
-        if phase == ADVANCE and depth == emit_level - 1 and load(state, PROOFS) > 0 and not emit_proofs(plan, state, out):
-            status = FULL
-            break
+        if phase == ADVANCE and depth == emit_level - 1 and load(state, PROOFS) > 0:
+            if not emit_proofs(plan, state, out):
+                status = FULL
+                break
+            if group_level < emit_level:
+                if logging:
+                    leave_levels(plan, state, log, group_level, depth)
+                depth = group_level - 1
+                continue
         if load(state, DOUBT) != 0:
             settle_doubt(state, depth, phase)
         if depth == levels - 1 and load(state, DOUBT) == 0:

@@ -1,0 +1,37 @@
+"""A head that asks for nothing but the least value of each group: its search may end at the first row of a group.
+
+In next(t, min(s)) :- at(t), event(s), s > t. each t has as many proofs as there are later events; to keep them all would take quadratic
+room. The search in the order t, s finds the least s first, and what it looked at up to there is all that it depends on [LFTJ-IVM 2.2.1].
+So such a rule is maintained by the trace of that search, and its head is given one row for each group.
+"""
+
+from __future__ import annotations
+
+from lftj.join.context import Context
+from lftj.join.evaluate import Relations
+from lftj.join.order import OrderSearch
+from lftj.join.plan import RulePlan, lay_out
+from lftj.program.arithmetic import may_fail
+from lftj.program.normal_form import AggregateTerm, NormalRule
+
+
+def least_plan(rule: NormalRule, relations: Relations, context: Context) -> RulePlan | None:
+    """The plan that finds the least value of each group and no other; None where the head asks for more, or no variable order does it.
+
+    Not where arithmetic may fail: whether it does must not depend on how far the search goes.
+    """
+    calls = {(term.function, term.args) for term in rule.head if isinstance(term, AggregateTerm)}
+    if len(calls) != 1:
+        return None
+    ((function, args),) = calls
+    if function != "min" or len(args) != 1:
+        return None
+    (value,), group = [arg.variable for arg in args], tuple(dict.fromkeys(rule.group))
+    if value in group or rule.variables[value].type.name == "str":  # texts stand in the order of their codes
+        return None
+    if any(may_fail(each) for each in (*(a.expression for a in rule.assignments), *(s for f in rule.filters for s in (f.left, f.right)))):
+        return None
+    about, orders = (lambda name: context.statistics.of(relations[name])), (lambda name: relations[name].orders())
+    search = OrderSearch(rule, about, orders, frozenset((*group, value)), counting=False)
+    choice = search.choose_behind(group, value)
+    return None if choice is None else lay_out(rule, choice, (*group, value), relations, count=False, least=True)

@@ -1,0 +1,93 @@
+"""Least and greatest values beyond a bound: room for the rows alone, and changes that cost the values they touch."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+from collections.abc import Callable
+
+import pytest
+
+import lftj
+
+ROWS = 3_000
+DAY = datetime.date(1968, 1, 1)
+NOW = datetime.datetime(1968, 1, 1)
+DECLARED = ".decl at(t: {0})  .decl event(s: {0})  .decl v(t: {0}, u: {0})"
+NEXT = "v(t, u) :- at(t), u = min s : { event(s), s > t }."
+LAST = "v(t, u) :- at(t), u = max s : { event(s), s < t }."
+TYPES: dict[str, Callable[[int], object]] = {
+    "int": lambda number: number - 1500,
+    "float": lambda number: (number - 1500) / 4,
+    "decimal(9,2)": lambda number: decimal.Decimal(number - 1500) / 4,
+    "date": lambda number: DAY + datetime.timedelta(number),
+    "timestamp": lambda number: NOW + datetime.timedelta(seconds=number),
+}
+
+
+def bounded(rule: str, type_: str = "int") -> lftj.Workspace:
+    """Every even value asks for the next or the last odd multiple of five."""
+    workspace = lftj.connect()
+    workspace.add_rules(DECLARED.format(type_))
+    made = TYPES[type_]
+    workspace.load("at", [(made(n),) for n in range(0, ROWS, 2)])
+    workspace.load("event", [(made(n),) for n in range(5, ROWS, 10)])
+    workspace.add_rules(rule)
+    return workspace
+
+
+def steps(workspace: lftj.Workspace) -> int:
+    """Kernel steps and look-ups of the last commit."""
+    profile = workspace.profile(last=1)
+    assert set(profile["strategy"]) == {"update"}
+    return int(profile["steps"].sum() + profile["stabs"].sum())
+
+
+@pytest.mark.parametrize("type_", TYPES)
+@pytest.mark.parametrize("rule", [NEXT, LAST], ids=["next", "last"])
+def test_the_answers_of_every_type(rule: str, type_: str):
+    workspace, made = bounded(rule, type_), TYPES[type_]
+    events = range(5, ROWS, 10)
+    beyond = {n: [e for e in events if (e > n if rule is NEXT else e < n)] for n in range(0, ROWS, 2)}
+    best = min if rule is NEXT else max
+    assert sorted(workspace["v"].fetchall()) == sorted((made(n), made(best(found))) for n, found in beyond.items() if found)
+    assert workspace.verify() == []
+
+
+@pytest.mark.parametrize("rule", [NEXT, LAST, "v(t, min(s)) :- at(t), event(s), s > t."], ids=["next", "last", "head"])
+def test_one_row_a_group_is_kept_and_changes_cost_what_they_touch(rule: str):
+    workspace = bounded(rule)
+    made = TYPES["int"]
+    kept = workspace.memory().df()
+    # 1500 groups × 300 events are 450,000 pairs, half of them in order; a group keeps one
+    assert kept["rows"].max() <= 2 * ROWS
+    assert "to the first proof" in str(workspace.plan(workspace.rules[-1]))
+    workspace.load("event", [(made(1502),)])
+    assert len(workspace["v"].fetchall()) > 1400
+    assert steps(workspace) < 200
+    with workspace.transaction() as tx:
+        tx.delete("event", [(made(1502),)])
+    assert steps(workspace) < 200
+    workspace.load("at", [(made(1001),)])
+    assert steps(workspace) < 100
+    assert workspace.verify() == []
+
+
+def test_what_a_head_keeps_of_least_values_does_not_serve_greatest_ones():
+    workspace = bounded("v(t, min(s)) :- at(t), event(s), s > t.")
+    workspace.add_rules(".decl w(t: int, u: int)  w(t, max(s)) :- at(t), event(s), s > t.")
+    made = TYPES["int"]
+    assert dict(workspace["w"].fetchall())[made(0)] == made(ROWS - 5)
+    assert dict(workspace["v"].fetchall())[made(0)] == made(5)
+    workspace.load("event", [(made(ROWS),), (made(1),)])
+    assert dict(workspace["w"].fetchall())[made(0)] == made(ROWS)
+    assert dict(workspace["v"].fetchall())[made(0)] == made(1)
+    assert workspace.verify() == []
+
+
+def test_arithmetic_that_may_fail_is_looked_at_for_all_values():
+    workspace = bounded("v(t, u) :- at(t), u = min s : { event(s), s > t, 100 / (s - 2495) != t }.")
+    assert workspace["v"].fetchall()
+    with pytest.raises(lftj.ValueRangeError):
+        workspace.load("event", [(2495,)])
+    assert workspace.verify() == []
