@@ -107,7 +107,7 @@ AGGREGATES = {
         """rule1#in1(z, _2) :- a(y, z), _2 := mirror(y).
         rule1#in2(_1) :- b(y), _1 := mirror(y).
         rule1#max1(x, min(_1)) :- rule1#in1(z, _1), rule1#in2(_1), b(x), z != 0, _1 >= mirror(x).
-        h2(x, n) :- b(x), rule1#max1(x, _2), n := mirror(_2).""",
+        h2(x, n) :- b(x), rule1#max1(x, _1), n := mirror(_1).""",
     ),
     "a greatest value between two bounds is not": (
         "h2(x, n) :- a(x, w), n = max y : { b(y), y <= x, y > w }.",
