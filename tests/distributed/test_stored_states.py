@@ -31,6 +31,8 @@ RULES = {
     "a choice in a cycle": ".decl v(r: number, x: number, y: number) choice-domain (r, y) "
     "v(r, r, r) :- e(r, _), r < 9. v(r, x, y) :- v(r, _, x), e(x, y).",
     "best values": ".decl v(x: number, y: number, n: number) v(x, y, min(1)) :- e(x, y). v(x, z, min(n + 1)) :- v(x, y, n), e(y, z).",
+    "the next": ".decl v(x: number, y: number) v(x, y) :- e(x, _), y = min z : { e(z, _), z > x }.",
+    "the last": ".decl v(x: number, y: number) v(x, y) :- e(x, _), y = max z : { e(_, z), z < x }.",
     "two rules": ".decl v(x: number, y: number) .decl u(x: number, n: number) "
     "v(x, y) :- e(x, y). v(y, x) :- e(x, y), e(y, _). u(x, count()) :- v(x, _).",
 }

@@ -25,14 +25,14 @@ def trace_data(trace: TraceState, trees: StoredTrees) -> dict[str, Any]:
     ]
     choice = [list(plan.choice.order), plan.choice.cost, list(plan.choice.bindings)]
     reasons = [[*key, reason] for key, reason in trace.reasons.items()]
-    return {"choice": choice, "count": plan.count, "orders": _orders(plan), "indices": indices, "reasons": reasons}
+    return {"choice": choice, "count": plan.count, "least": plan.least, "orders": _orders(plan), "indices": indices, "reasons": reasons}
 
 
 def trace_of(data: dict[str, Any], body: Body, relations: Relations, dictionary: Dictionary, trees: OpenedTrees) -> TraceState:
     """The indices again. ValueError where the body would read other key orders now than they are about."""
     order, cost, bindings = data["choice"]
     choice = Choice(tuple(order), cost, tuple(bindings))
-    plan = lay_out(body.rule, choice, body.needed, relations, count=data["count"])
+    plan = lay_out(body.rule, choice, body.needed, relations, count=data["count"], least=data.get("least", False))
     if _orders(plan) != data["orders"]:
         raise ValueError("the key orders of a traced body are others now")
     traced = TracedBody(body.rule, plan, dictionary)
