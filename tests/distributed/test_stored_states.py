@@ -78,6 +78,21 @@ def test_a_worker_that_starts_anew_opens_what_was_stored(tmp_path: Path, rules: 
     workspace.close()
 
 
+@pytest.mark.parametrize("rules", [RULES["the next"], RULES["the last"]], ids=["next", "last"])
+def test_what_was_stored_of_a_search_for_least_values_finds_the_one_after(tmp_path: Path, rules: str) -> None:
+    executor = InlineExecutor(tmp_path, 2)
+    edges = {(3 * x, 3 * x + 1) for x in range(200)}
+    workspace = opened(executor, rules, sorted(edges))
+    for gone in (30, 300, 303):
+        executor.forget()
+        with workspace.transaction() as tx:
+            tx.delete("e", [(gone, gone + 1)])
+        edges.remove((gone, gone + 1))
+        assert {tuple(row) for row in workspace["v"]} == expected(rules, edges)
+        assert workspace.profile(last=1).iloc[0]["built"] == 0
+    workspace.close()
+
+
 def change(workspace: Any, *edges: tuple[int, int]) -> Any:
     """Insert edges; what the commit cost."""
     with workspace.transaction() as tx:
