@@ -78,12 +78,12 @@ class OrderSearch:
         begun = self._choose((lead,))
         return begun if begun.cost <= _DIVIDED * best.cost else best
 
-    def choose_behind(self, first: Order, following: int) -> Choice | None:
+    def choose_behind(self, first: Order, *following: int) -> Choice | None:
         """An order that begins with the variables of `first`, in the order in which they are cheapest, and then has `following`.
 
         None where something else has to be computed before one of these.
         """
-        begun = (*[v for v in self._choose(()).order if v in first], following)
+        begun = (*[v for v in self._choose(()).order if v in first], *following)
         ready = all(self.costs.ready(variable, bits(begun[:place])) for place, variable in enumerate(begun))
         return self._choose(begun) if ready else None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -10,8 +10,9 @@ import numpy as np
 
 from lftj.errors import ValueRangeError
 from lftj.heads.aggregate_state import AggregateState, GroupsMoved
+from lftj.join.by_groups import evaluate_by_groups
 from lftj.join.context import AllowanceSpentError, Context
-from lftj.join.evaluate import Columns, evaluate
+from lftj.join.evaluate import Columns
 from lftj.maintain.body_change import assignments_changed
 from lftj.maintain.chosen_way import choose_again
 from lftj.maintain.extremes import extremes_of
@@ -191,13 +192,18 @@ class CommitHeads:
         body, relations, context = shared.body, self._versions, self._context
         started = context.work
         choice, sizes = choose_again(body, before, relations, context)
+        pieces: Iterable[tuple[Columns, np.ndarray]]
         if choice is not None:
             columns, counts, trace = trace_from_nothing(choice, relations, context)
+            pieces = [(columns, counts)]
         else:
-            (columns, counts), trace = evaluate(body.rule, relations, context, needed=body.needed, count=True), None
-        empty = AggregateState.empty(context.arena, body.shape, context.dictionary, context.user_aggregates)
-        aggregate, _ = empty.advanced(columns, counts)
-        work.assignments = int(counts.sum())
+            trace = None
+            pieces = evaluate_by_groups(body.rule, relations, context, needed=body.needed, width=body.shape.width)
+        aggregate = AggregateState.empty(context.arena, body.shape, context.dictionary, context.user_aggregates)
+        work.assignments = 0
+        for columns, counts in pieces:
+            aggregate, _ = aggregate.advanced(columns, counts)
+            work.assignments += int(counts.sum())
         return _Done(SharedHead(shared, aggregate, context.work - started, trace, sizes), anew=True)
 
     # ── who shares ────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from lftj.join.context import Context
 from lftj.join.evaluate import Relations
-from lftj.join.order import OrderSearch
-from lftj.join.plan import RulePlan, lay_out
+from lftj.join.group_plans import plan_behind
+from lftj.join.plan import RulePlan
+from lftj.join.variable_orders import variables_of
 from lftj.program.arithmetic import may_fail
 from lftj.program.normal_form import AggregateTerm, NormalRule
 
@@ -18,7 +19,7 @@ from lftj.program.normal_form import AggregateTerm, NormalRule
 def least_plan(rule: NormalRule, relations: Relations, context: Context) -> RulePlan | None:
     """The plan that finds the least value of each group and no other; None where the head asks for more, or no variable order does it.
 
-    Not where arithmetic may fail: whether it does must not depend on how far the search goes.
+    Not where arithmetic may fail for one row of a group and not for another: whether it does must not depend on how far the search goes.
     """
     calls = {(term.function, term.args) for term in rule.head if isinstance(term, AggregateTerm)}
     if len(calls) != 1:
@@ -29,9 +30,7 @@ def least_plan(rule: NormalRule, relations: Relations, context: Context) -> Rule
     (value,), group = [arg.variable for arg in args], tuple(dict.fromkeys(rule.group))
     if value in group or rule.variables[value].type.name == "str":  # texts stand in the order of their codes
         return None
-    if any(may_fail(each) for each in (*(a.expression for a in rule.assignments), *(s for f in rule.filters for s in (f.left, f.right)))):
+    computed = [*(each.expression for each in rule.assignments), *(side for test in rule.filters for side in (test.left, test.right))]
+    if any(may_fail(each) and not variables_of(each) <= set(group) for each in computed):
         return None
-    about, orders = (lambda name: context.statistics.of(relations[name])), (lambda name: relations[name].orders())
-    search = OrderSearch(rule, about, orders, frozenset((*group, value)), counting=False)
-    choice = search.choose_behind(group, value)
-    return None if choice is None else lay_out(rule, choice, (*group, value), relations, count=False, least=True)
+    return plan_behind(rule, group, (*group, value), relations, context.statistics, least=True)

@@ -39,7 +39,7 @@ class Mirrored:
         if not isinstance(target, Ref) or target.variable in group or self._variables[target.variable].type.name == "str":
             return None
         found = [(test, bound) for test in conjunct.filters if (bound := bound_of(test, target)) is not None]
-        bounds = [(test, bound) for test, bound in found if bound[1].variable in group]
+        bounds = [(test, bound) for test, bound in found if (read := of_expressions(bound[1:])) and read <= group]
         if not bounds or any(operator not in _BELOW for _, (operator, _) in bounds):
             return None
         atoms = [each for each in conjunct.positive if isinstance(each, CheckedAtom) and target.variable in of_literal(each)]
@@ -65,13 +65,13 @@ class Mirrored:
         return CheckedAtom(name, (*others, turned))
 
 
-def bound_of(test: Filter, target: Ref) -> tuple[str, Ref] | None:
-    """How a comparison bounds a variable by another one: the operator as if the variable stood left of it, and the other."""
-    if test.operator not in _TURNED or not isinstance(test.left, Ref) or not isinstance(test.right, Ref):
+def bound_of(test: Filter, target: Ref) -> tuple[str, Expression] | None:
+    """How a comparison bounds a variable: the operator as if the variable stood left of it, and what stands on the other side."""
+    if test.operator not in _TURNED:
         return None
-    if target == test.left != test.right:
+    if test.left == target:
         return test.operator, test.right
-    return (_TURNED[test.operator], test.left) if target == test.right != test.left else None
+    return (_TURNED[test.operator], test.left) if test.right == target else None
 
 
 def _in_others(atom: CheckedAtom, atoms: Iterable[CheckedAtom]) -> Variables:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from lftj.syntax import tree
-from tests.reference import FunctionConflict, evaluate
+from tests.reference import ArithmeticFailure, FunctionConflict, evaluate
 from tests.strategies.histories import Action, AddRule, Change, RemoveRule, Transact
 from tests.strategies.schemas import Row, Spec
 
@@ -23,7 +23,7 @@ class Model:
         self.relations = self._evaluate(self.base, [])
 
     def take(self, step: Transact) -> bool:
-        """Do the step; False when it must fail (two rows of one key), and then nothing changes."""
+        """Do the step; False when it must fail (two rows of one key, arithmetic without a value), and then nothing changes."""
         base, rules = dict(self.base), list(self.rules)
         for action in step.actions:
             self._act(action, base, rules)
@@ -31,7 +31,7 @@ class Model:
             return True
         try:
             self.relations = self._evaluate(base, rules)
-        except FunctionConflict:
+        except (FunctionConflict, ArithmeticFailure):
             return False
         self.base, self.rules = base, rules
         return True

@@ -25,6 +25,9 @@ last(t, u) :- at(t, k), u = max s : { event(s, k), t >= s }.
 last(t, u) :- at(t, k), u = max s : { event(s, k), s <= t, !shut(s), shut(t) }.
 last(t, u) :- at(t, k), u = max s : { event(s, k), event(s, t), s < t, s < k }.
 last(k, u) :- at(t, k), u = max s : { event(s, s), s < t, s != k }.
+last(t, u) :- at(t, k), u = max s : { event(s, _), s < t - k }.
+next(t, u) :- at(t, k), u = min s : { event(s, x), s > t + k, x >= s - 1 }.
+next(t, u) :- at(t, k), u = min s : { event(s, _), s > t * k }.
 last(t, t) :- at(t, k), 1 = count : { event(u, _), u = max s : { event(s, _), s < t } }.
 least(t, min(s)) :- at(t, _), event(s, _), s > t.
 least(k, min(s)) :- at(t, k), event(s, _), shut(s), s > t.

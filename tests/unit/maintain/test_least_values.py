@@ -54,7 +54,17 @@ def test_the_answers_of_every_type(rule: str, type_: str):
     assert workspace.verify() == []
 
 
-@pytest.mark.parametrize("rule", [NEXT, LAST, "v(t, min(s)) :- at(t), event(s), s > t."], ids=["next", "last", "head"])
+@pytest.mark.parametrize(
+    "rule",
+    [
+        NEXT,
+        LAST,
+        "v(t, min(s)) :- at(t), event(s), s > t.",
+        "v(t, u) :- at(t), u = min s : { event(s), s > t + 1 }.",
+        "v(t, u) :- at(t), u = max s : { event(s), s <= t - 1 }.",
+    ],
+    ids=["next", "last", "head", "next but", "last but"],
+)
 def test_one_row_a_group_is_kept_and_changes_cost_what_they_touch(rule: str):
     workspace = bounded(rule)
     made = TYPES["int"]
@@ -90,4 +100,18 @@ def test_arithmetic_that_may_fail_is_looked_at_for_all_values():
     assert workspace["v"].fetchall()
     with pytest.raises(lftj.ValueRangeError):
         workspace.load("event", [(2495,)])
+    assert workspace.verify() == []
+
+
+def test_arithmetic_that_fails_for_a_group_fails_with_its_first_value():
+    workspace = bounded("v(t, u) :- at(t), u = min s : { event(s), s > t + 9223372036854774000 }.")
+    assert workspace["v"].fetchall() == []
+    with pytest.raises(lftj.ValueRangeError):
+        workspace.load("at", [(2_000,)])
+    workspace.load("event", [(-(2**63) + 5,)])
+    with workspace.transaction() as tx:
+        tx.delete_where("event")
+    workspace.load("at", [(2_000,)])
+    with pytest.raises(lftj.ValueRangeError):
+        workspace.load("event", [(3,)])
     assert workspace.verify() == []

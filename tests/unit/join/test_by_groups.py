@@ -1,0 +1,62 @@
+"""Rows in pieces of whole groups: the same rows, no group in two pieces, and no more memory than a piece takes."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+
+import lftj
+from lftj.dictionary import Dictionary
+from lftj.errors import ValueRangeError
+from lftj.join import by_groups
+from lftj.join.by_groups import evaluate_by_groups
+from lftj.join.context import Context
+from lftj.join.evaluate import evaluate
+from scantree import Arena
+from tests.unit.join.random_rules import database, random_rows, random_rule
+from tests.unit.join.test_row_scan import tallied
+
+
+@pytest.mark.parametrize("piece", [1, 5])
+def test_pieces_have_all_rows_and_each_group_once(piece: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(by_groups, "_PIECE", piece)
+    several = 0
+    for seed in range(1500):
+        by = random.Random(seed)
+        rule = random_rule(by)
+        needed = tuple(by.sample(range(len(rule.variables)), by.randrange(len(rule.variables) + 1)))
+        width = by.randrange(len(needed) + 1)
+        arena = Arena()
+        data = database(random_rows(by), arena)
+        context = Context(arena, Dictionary())
+        try:
+            expected = evaluate(rule, data, context, needed=needed)
+        except ValueRangeError:
+            with pytest.raises(ValueRangeError):
+                list(evaluate_by_groups(rule, data, context, needed=needed, width=width))
+            continue
+        pieces = [tallied(*found) for found in evaluate_by_groups(rule, data, context, needed=needed, width=width)]
+        assert sum(pieces, Counter()) == tallied(*expected), rule
+        groups = [{row[:width] for row in found} for found in pieces]
+        assert sum(map(len, groups)) == len(set().union(*groups)), rule
+        several += len(groups) > 1
+    assert several > 20
+
+
+def test_running_totals_take_the_memory_of_a_piece():
+    workspace = lftj.connect()
+    workspace.add_rules(".decl at(t: number)  .decl paid(s: number, w: number)  .decl v(t: number, total: number, mean: float)")
+    workspace.load("at", [(t,) for t in range(4_000)])
+    workspace.load("paid", [(s, s % 1_000) for s in range(4_000)])
+    with workspace.limits(memory=60_000_000):  # the pairs of a time and an amount before it are 96 MB
+        workspace.add_rules("v(t, sum(w), mean(w)) :- at(t), paid(s, w), s <= t.")
+    rows = {t: (total, mean) for t, total, mean in workspace["v"].fetchall()}
+    total = 0
+    for t in range(4_000):
+        total += t % 1_000
+        assert rows[t] == (total, total / (t + 1))
+    workspace.load("paid", [(-1, 7)])
+    assert {t: total for t, total, _ in workspace["v"].fetchall()}[3_999] == total + 7
+    assert workspace.verify() == []
