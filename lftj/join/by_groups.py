@@ -18,9 +18,9 @@ _DEARER = 4.0
 
 
 def evaluate_by_groups(
-    rule: NormalRule, relations: Relations, context: Context, *, needed: tuple[int, ...], width: int
+    rule: NormalRule, relations: Relations, context: Context, *, needed: tuple[int, ...], width: int, count: bool = True
 ) -> Iterator[tuple[Columns, np.ndarray]]:
-    """As `evaluate` gives them, with their numbers of proofs, but the rows in pieces, no group in two: the first `width` of `needed`.
+    """As `evaluate` gives them, but the rows in pieces, no group in two: the first `width` of `needed`.
 
     Where rows are many the plan begins with the group, unless that is far dearer: then, as where they are few, they come all at once.
     Raises LimitError when a piece takes more memory than it may.
@@ -28,9 +28,9 @@ def evaluate_by_groups(
     if (found := scanned_rows(rule, needed, relations, context)) is not None:
         yield found
         return
-    plan, relations = plan_once(rule, relations, context, needed=needed, count=True)
+    plan, relations = plan_once(rule, relations, context, needed=needed, count=count)
     apart = begins_with(plan.outputs[:width], plan)
-    if width and not apart and rule.source not in context.orders and plan.choice.bindings[-1] > _PIECE:
+    if count and width and not apart and rule.source not in context.orders and plan.choice.bindings[-1] > _PIECE:
         grouped = plan_behind(rule, needed[:width], needed, relations, context.statistics)
         if grouped is not None and grouped.choice.cost <= _DEARER * plan.choice.cost:
             plan, apart = grouped, True

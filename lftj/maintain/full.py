@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from lftj.heads.aggregate import AggregateCall, aggregate
 from lftj.heads.support import support_counts
+from lftj.join.by_groups import evaluate_by_groups
 from lftj.join.context import Context
-from lftj.join.evaluate import Columns, Relations, chunks, evaluate, plan_once
+from lftj.join.evaluate import Columns, Relations, chunks, plan_once, run_plan
 from lftj.join.row_scan import scanned_rows
 from lftj.maintain.functor_rows import functor_rows
+from lftj.maintain.least_values import least_plan, many_proofs
 from lftj.program.normal_form import AggregateTerm, FunctorRule, NormalRule, RelationSchema
 from lftj.storage.delta import no_rows
 from scantree.rows import sort_rows, union
@@ -83,12 +85,25 @@ def _compact(rows: Columns, counts: np.ndarray, pieces: Sequence[np.ndarray], pi
 
 def aggregated(rule: NormalRule, relations: Relations, context: Context) -> Columns:
     """The head rows of a rule with aggregates, sorted."""
-    group = rule.group
     terms = [term for term in rule.head if isinstance(term, AggregateTerm)]
-    needed = tuple(dict.fromkeys([*group, *(argument.variable for term in terms for argument in term.args)]))
-    count = any(term.function not in _IDEMPOTENT for term in terms)
-    columns, counts = evaluate(rule, relations, context, needed=needed, count=count)
-    place = {variable: columns[i] for i, variable in enumerate(needed)}
+    needed = tuple(dict.fromkeys([*rule.group, *(argument.variable for term in terms for argument in term.args)]))
+    least = least_plan(rule, relations, context)
+    if least is not None and many_proofs(least, relations):
+        pieces = iter([run_plan(least, relations, context)])
+    else:
+        count = any(term.function not in _IDEMPOTENT for term in terms)
+        pieces = evaluate_by_groups(rule, relations, context, needed=needed, width=len(set(rule.group)), count=count)
+    found = [_aggregated(rule, terms, dict(zip(needed, columns, strict=True)), counts, context) for columns, counts in pieces]
+    if len(found) == 1:
+        return found[0]
+    return sort_rows([np.concatenate(columns) for columns in zip(*found, strict=True)]) if found else no_rows(len(rule.head))
+
+
+def _aggregated(
+    rule: NormalRule, terms: Sequence[AggregateTerm], place: Mapping[int, np.ndarray], counts: np.ndarray, context: Context
+) -> Columns:
+    """The head rows of some groups, sorted. `place`: the columns of the needed variables."""
+    group = rule.group
     types = [variable.type for variable in rule.variables]
     calls = [
         AggregateCall(term.function, [place[a.variable] for a in term.args], [types[a.variable] for a in term.args], term.type)

@@ -15,6 +15,9 @@ from lftj.join.variable_orders import variables_of
 from lftj.program.arithmetic import may_fail
 from lftj.program.normal_form import AggregateTerm, NormalRule
 
+FEW_PROOFS = 4.0
+"""Estimated proofs per row read up to which those of a single head row, or the values of all groups, may as well be kept."""
+
 
 def least_plan(rule: NormalRule, relations: Relations, context: Context) -> RulePlan | None:
     """The plan that finds the least value of each group and no other; None where the head asks for more, or no variable order does it.
@@ -34,3 +37,9 @@ def least_plan(rule: NormalRule, relations: Relations, context: Context) -> Rule
     if any(may_fail(each) and not variables_of(each) <= set(group) for each in computed):
         return None
     return plan_behind(rule, group, (*group, value), relations, context.statistics, least=True)
+
+
+def many_proofs(plan: RulePlan, relations: Relations) -> bool:
+    """Whether a body is thought to have many more proofs in all than there are rows to find them in."""
+    read = sum(relations[atom.relation].count for atom in plan.rule.atoms)
+    return bool(plan.choice.bindings) and plan.choice.bindings[-1] > FEW_PROOFS * read

@@ -15,7 +15,7 @@ from lftj.join.comparison_bounds import ends, is_alone, least
 from lftj.join.context import Context
 from lftj.join.evaluate import Relations, plan_rule
 from lftj.join.plan import PlannedAtom, PlannedProbe, RulePlan
-from lftj.maintain.least_values import least_plan
+from lftj.maintain.least_values import least_plan, many_proofs
 from lftj.maintain.traced_body import TracedBody
 from lftj.program.normal_form import NormalRule, Value
 from sensitivity import EXACT, Granularity, hull
@@ -25,9 +25,6 @@ from sensitivity.shape import Position, PositionKey
 
 MANY_PROOFS = 8.0
 """Estimated proofs per head row from which on a search for the first one pays."""
-
-FEW_PROOFS = 4.0
-"""Estimated proofs per row read up to which those of a single head row are counted."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +84,7 @@ def _few_in_all(plan: RulePlan, relations: Relations) -> bool:
     one = plan.least or all(isinstance(level.value, Value) for level in plan.levels[: plan.emit_level])
     if not one or not plan.choice.bindings:
         return False
-    return plan.choice.bindings[-1] <= FEW_PROOFS * sum(relations[atom.relation].count for atom in plan.rule.atoms)
+    return not many_proofs(plan, relations)
 
 
 def _within_budget(body: TracedBody, relations: Relations, context: Context, *, always: bool) -> TraceChoice | None:

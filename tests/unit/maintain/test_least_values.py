@@ -83,6 +83,16 @@ def test_one_row_a_group_is_kept_and_changes_cost_what_they_touch(rule: str):
     assert workspace.verify() == []
 
 
+@pytest.mark.parametrize("rule", [NEXT, LAST], ids=["next", "last"])
+def test_questions_and_verification_look_at_no_more(rule: str):
+    workspace = bounded(rule)
+    # half of the 450,000 pairs of a time and an event are in order
+    with workspace.limits(work=60_000):
+        answer = workspace.query(rule.partition(":-")[2]).df()[["t", "u"]]
+        assert workspace.verify() == []
+    assert sorted(answer.itertuples(index=False, name=None)) == sorted(workspace["v"].fetchall())
+
+
 def test_what_a_head_keeps_of_least_values_does_not_serve_greatest_ones():
     workspace = bounded("v(t, min(s)) :- at(t), event(s), s > t.")
     workspace.add_rules(".decl w(t: int, u: int)  w(t, max(s)) :- at(t), event(s), s > t.")
