@@ -134,8 +134,10 @@ class _Model:
         return (*found, exact)
 
     def _without_index(self, position: Position) -> float:
-        """Kernel steps of a surgery for which there is no index. Where no position has one, a changed row pins its atom's variables, and the
-        others follow in whatever order is best for it; where the search stops at a first proof there will be some.
+        """Kernel steps of a surgery for which there is no index.
+
+        Where no position has one, a changed row pins its atom's variables, and the others follow in whatever order is best for it. Where
+        the search stops at a first proof some position will have one.
         """
         region = self._region(position, ())
         if self._body.exists_from < self._body.levels:
