@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 
@@ -142,9 +142,7 @@ class Assembly:
             channel_last = channel + len(self._channels[number])
             fast = int(value < 0 and filter_first == filter_last and len(parts) > 0 and channel == channel_last and not self.plan.least)
             invariant = len([part for part in parts if self._invariant(part, number)])
-            leader = first
-            if self._number:
-                leader += next((i for i, part in enumerate(parts) if ("atom", *part) not in self._number), 0)
+            leader = first + self._leader(parts)
             records += [
                 first,
                 first + len(parts),
@@ -164,6 +162,15 @@ class Assembly:
         if self._cross(records):
             records[at.LEVEL_CROSS - 2 * at.LEVEL_RECORD] = 1
         return records, filters
+
+    def _leader(self, parts: Sequence[tuple[int, int]]) -> int:
+        """Which part of a level begins: one without a channel, or else the one with most columns before, as few contexts are logged for the
+        same values of these; what all begin with is logged of it alone.
+        """
+        free = next((i for i, part in enumerate(parts) if ("atom", *part) not in self._number), None)
+        if not self._number or not parts or free is not None:
+            return free or 0
+        return max(range(len(parts)), key=lambda i: parts[i][1])
 
     def _cross(self, records: list[int]) -> bool:
         """Whether each of the last two levels reads out one part, neither range depends on the other's value, and all pairs come out."""

@@ -59,13 +59,17 @@ class CheckedDisjunction:
 
 @dataclass(frozen=True, slots=True)
 class CheckedAggregate:
-    """`result = function target : { block }`, over the distinct assignments of the block's variables."""
+    """`result = function target : { block }`, over the distinct assignments of the block's variables.
+
+    `negation`: the user wrote it as one (`extreme_negation`), and errors call it so.
+    """
 
     function: str
     target: Expression | None
     block: Block
     result: int
     type: Type
+    negation: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,10 +20,11 @@ from lftj.program.checked import (
     FunctorCall,
 )
 from lftj.program.conjunct import Conjunct
+from lftj.program.extreme_negation import as_extreme
 from lftj.program.hidden import HiddenRelations
 from lftj.program.lowering import FALSE, PARTIAL, Agenda, Alternatives
 from lftj.program.mirrored import Mirrored, mirror
-from lftj.program.normal_form import Expression, Filter, Ref, Value
+from lftj.program.normal_form import QUESTION, Expression, Filter, Ref, Value
 from lftj.types import INT, Type
 
 Literals = frozenset[CheckedLiteral]
@@ -43,7 +44,7 @@ class Lowering(Agenda):
             case FunctorCall():
                 return [(self._functor(literal, conjunct),)]
             case CheckedNegation():
-                return self._negation(literal, conjunct)
+                return self._negation(literal, conjunct, single)
             case CheckedAggregate():
                 return self._aggregate(literal, conjunct, single)
             case CheckedDisjunction():
@@ -68,16 +69,23 @@ class Lowering(Agenda):
         return [] if name is None else [CheckedAtom(name, kept)]
 
     # ── constructs ────────────────────────────────────────────────────────────────────────────────────────────────────
-    def _negation(self, literal: CheckedNegation, conjunct: Conjunct) -> Alternatives:
+    def _negation(self, literal: CheckedNegation, conjunct: Conjunct, single: bool) -> Alternatives:
         block, columns = literal.block, refs(shared(literal))
         match block.literals:
             case (FunctorCall(result=None) as predicate,):
                 # a predicate of its own, since a negation could not stand in a cycle
                 return [(self._functor(replace(predicate, functor=f"!{predicate.functor}"), conjunct),)]
+        extreme = as_extreme(literal, conjunct, self.variables, self.cyclic)
+        if extreme is not None and not self._asks_for_few(extreme, conjunct):
+            return self._aggregate(extreme, conjunct, single)
         body = [*self._imported(block, shared(literal), conjunct), *block.literals]
         body += _tests(conjunct, bound_by(body))
         name = self.hidden.define("not", columns, self.lower(body, single=False), self.variables)
         return [() if name is None else (CheckedNegation(Block((CheckedAtom(name, columns),))),)]
+
+    def _asks_for_few(self, extreme: CheckedAggregate, conjunct: Conjunct) -> bool:
+        """Whether this is a question, whose few values a negation would be asked about, and the aggregate would be one of all groups."""
+        return QUESTION in self.heads and not self._imported(extreme.block, shared(extreme), conjunct)
 
     def _united(self, literal: CheckedDisjunction, conjunct: Conjunct) -> CheckedLiteral:
         """The disjunction as one atom, over the variables that it shares with the body around it."""
@@ -92,12 +100,13 @@ class Lowering(Agenda):
         block, group = literal.block, shared(literal)
         body = [*self._projected(self._imported(block, group, conjunct), group, conjunct), *block.literals]
         term = CheckedHeadAggregate(literal.function, () if literal.target is None else (literal.target,), literal.type)
+        kind = "not" if literal.negation else literal.function
         lowered = self.lower(body, single=True)
         if literal.function == "max" and lowered:
             below = Mirrored(self.hidden, self.variables, self.new_variable).of(lowered[0], literal.target, group)
             if below is not None:
-                return [self._least(literal, *below)]
-        name = self.hidden.define(literal.function, (*refs(group), term), lowered, self.variables)
+                return [self._least(kind, literal, *below)]
+        name = self.hidden.define(kind, (*refs(group), term), lowered, self.variables)
         found: Alternatives = []
         if name is not None:
             found.append((CheckedAtom(name, (*refs(group), Ref(literal.result))),))
@@ -110,10 +119,10 @@ class Lowering(Agenda):
             return [(CheckedDisjunction(tuple(Block(branch) for branch in found)),)]
         return found
 
-    def _least(self, literal: CheckedAggregate, body: Conjunct, turned: Ref) -> tuple[CheckedLiteral, ...]:
+    def _least(self, kind: str, literal: CheckedAggregate, body: Conjunct, turned: Ref) -> tuple[CheckedLiteral, ...]:
         """A maximum as the mirrored least value of a mirrored variable."""
         group = refs(shared(literal))
-        name = self.hidden.define(literal.function, (*group, CheckedHeadAggregate("min", (turned,), INT)), [body], self.variables)
+        name = self.hidden.define(kind, (*group, CheckedHeadAggregate("min", (turned,), INT)), [body], self.variables)
         assert name is not None, "one conjunction makes one rule"
         least = self.new_variable(INT)
         return CheckedAtom(name, (*group, least)), Filter("=", Ref(literal.result), mirror(least, literal.type))

@@ -76,6 +76,11 @@ def of_aggregate(name: str) -> bool:
     return name.partition("#")[2].rstrip("0123456789") in AGGREGATES
 
 
+def of_negation(name: str) -> bool:
+    """True for the hidden relation of a nested negation."""
+    return name.partition("#")[2].rstrip("0123456789") == "not"
+
+
 def only_input(name: str) -> bool:
     """True for the hidden relation of the values given to a functor or an aggregate, which no user has in mind."""
     return name.partition("#")[2].rstrip("0123456789") == "in"

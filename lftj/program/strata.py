@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from lftj.errors import LftjError, ProgramErrors
 from lftj.program.components import components
 from lftj.program.cycles import CycleError, Edge, cycle_errors, misuse_error
-from lftj.program.hidden import of_aggregate
+from lftj.program.hidden import of_aggregate, of_negation
 from lftj.program.monotone import lattices, misuses
 from lftj.program.normal_form import FunctorRule, NormalRule, Stratum
 
@@ -64,6 +64,7 @@ def strict_edges(rules: Sequence[AnyRule], members: set[str]) -> list[Edge]:
         for atom in rule.negated:
             if atom.relation in members:
                 edges.append(Edge(rule, atom.relation, "aggregate" if of_aggregate(atom.relation) else "negation"))
-        if rule.aggregates and rule.relation not in found:
-            edges += [Edge(rule, atom.relation, "aggregate") for atom in rule.atoms if atom.relation in members]
+        if rule.aggregates and (of_negation(rule.relation) or rule.relation not in found):
+            kind = "negation" if of_negation(rule.relation) else "aggregate"
+            edges += [Edge(rule, atom.relation, kind) for atom in rule.atoms if atom.relation in members]
     return edges

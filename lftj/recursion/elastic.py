@@ -49,7 +49,7 @@ class RowsAlone:
 
     `failures`: updates in a row that were given up before; `patience`: commits to go without another try, twice as many at each failure.
     `work` and `steps`: what the bootstrap cost (see `effort`), and its kernel steps; 0 when nothing is known. `regret`: what changes have
-    taken since then that counts would have saved.
+    taken since then that counts would have saved. `rounds`: what the rounds of an evaluation of parts cost, however little they found.
     """
 
     failures: int = 0
@@ -57,6 +57,7 @@ class RowsAlone:
     work: int = 0
     steps: int = 0
     regret: int = 0
+    rounds: int = 0
 
 
 Kept = StratumState | RowsAlone

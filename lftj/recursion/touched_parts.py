@@ -21,7 +21,7 @@ from lftj.recursion.by_parts.decomposable import decompose
 from lftj.recursion.elastic import Followed, RowsAlone
 from lftj.recursion.rounds.few_rounds import close_few
 from lftj.recursion.rounds.prepared_rules import PreparedRules
-from lftj.recursion.update.effort import ROW_ALONE, STEP
+from lftj.recursion.update.effort import ITERATION, ROW_ALONE, STEP
 from lftj.storage.database import base_name
 from lftj.storage.delta import Columns, Delta
 from lftj.storage.loose_rows import LooseRows
@@ -59,14 +59,15 @@ class TouchedParts:
 
     def evaluated(self, alone: RowsAlone, versions: Versions, context: Context) -> Followed:
         """The stratum, `alone` before, from these parts; all of it takes at least what they took. Raises what evaluation raises."""
-        before = context.work
+        before, self.prepared.runs = context.work, 0
         old = {name: _rows_of(versions[name], column, self.values) for name, column in self.kept.items()}
         new = _evaluated(self.schemas, self.kept, self.prepared, self.values, versions, context)
         for name, column in self.kept.items():
             versions.note_parts(name, _whole(column, self.values, old[name][column], new[name][column]))
         steps = context.work - before
         work = STEP * steps + ROW_ALONE * sum(len(rows[0]) for rows in new.values())
-        alone = replace(alone, work=max(alone.work, work), steps=max(alone.steps, steps))
+        rounds = ITERATION * self.prepared.runs
+        alone = replace(alone, work=max(alone.work, work), steps=max(alone.steps, steps), rounds=rounds)
         return Followed({name: Delta(*differences(new[name], old[name])) for name in self.schemas}, alone, "parts")
 
 

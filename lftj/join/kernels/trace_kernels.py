@@ -5,9 +5,10 @@ is no value, on all up to +∞. Each channel keeps one running interval of the p
 own. It is widened by what touches it (EXACT) or by everything (HULL), and written out as a record when something does not touch it or when
 its level is left. Both ends ascend within a context, so an interval is compared with its predecessor only.
 
-A part without a channel leads, if there is one: what it skips needs no witness, either because the rule's region pins the value or because
-any change of the atom names its region. The other parts then need no interval for being opened: their first seek is it. So the log of a
-level whose value is pinned to v holds [v, landing] of each part until the first that lacks v, and nothing else.
+One part leads. It is the witness for what comes before its first value, so the other parts need no interval for being opened: their first
+seek is it. A part without a channel leads, if there is one: what it skips needs no witness, either because the rule's region pins the value
+or because any change of the atom names its region. So the log of a level whose value is pinned to v holds [v, landing] of each part until
+the first that lacks v, and nothing else. A new value before all others, too, meets only the parts that lead.
 """
 
 from __future__ import annotations
@@ -145,14 +146,14 @@ def touch_probe(plan, state, log, probe, depth):
 
 # ── the search of a logged level ──────────────────────────────────────────────────────────────────────────────────────
 @compiled
-def open_logged(memory, plan, state, log, first, last, quiet):
-    """As `open_level`; when `quiet`, a part is logged only if its range is empty."""
+def open_logged(memory, plan, state, log, first, last, leader):
+    """As `open_level`; a part is logged if it is the leader or its range is empty."""
     for part in range(first, last):
         at = part_state(state, part)
         start = load(state, at + START)
         inside = start < load(state, at + LIMIT)
         store(state, at + POSITION, start)
-        if not quiet or not inside:
+        if part == leader or not inside:
             touch_part(memory, plan, state, log, part, LOWEST, inside)
         if not inside:
             return False
@@ -199,8 +200,7 @@ def begin_search(memory, plan, state, log, depth, phase):
     level = level_record(plan, depth)
     leader = load(plan, level + LEVEL_LEADER)
     if phase == OPEN:
-        quiet = load(plan, part_record(plan, leader) + PART_CHANNEL) < 0
-        return open_logged(memory, plan, state, log, load(plan, level + LEVEL_FIRST), load(plan, level + LEVEL_LAST), quiet)
+        return open_logged(memory, plan, state, log, load(plan, level + LEVEL_FIRST), load(plan, level + LEVEL_LAST), leader)
     if phase == ADVANCE:
         inside = advance(state, leader)
         touch_part(memory, plan, state, log, leader, load(state, load(state, BINDINGS) + depth), inside)
@@ -219,7 +219,7 @@ def find_logged(memory, plan, state, log, depth, phase, offsets, text):
     searching = True
     value = 0
     if load(plan, level + LEVEL_VALUE) >= 0 and not is_free(state, depth):
-        if phase == ADVANCE or not open_logged(memory, plan, state, log, first, last, True):
+        if phase == ADVANCE or not open_logged(memory, plan, state, log, first, last, -1):
             return MISSED
         known, value = compute_level(plan, state, depth, offsets, text)
         if known and not meet_logged(memory, plan, state, log, first, last, value):

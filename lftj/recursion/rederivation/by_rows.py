@@ -53,7 +53,7 @@ def follow_by_rows(
     if not context.keep or not 0 < context.fraction < math.inf or any(schema.choice for schema in schemas.values()):
         return None
     change = changes_below(stratum, versions)
-    instead = int(share * kept.work)
+    instead = int(share * kept.work) + (kept.rounds if share < 1 else 0)
     if change.large(context) or (share < 1 and instead <= _SMALL):
         return None
     rules = [rule for rule in stratum.rules if isinstance(rule, NormalRule)]

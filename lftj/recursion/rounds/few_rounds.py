@@ -97,6 +97,7 @@ class _FewRounds:
         read = {**self._read, delta_name(variant.source): delta}
         if not all(read[atom.relation].count for atom in variant.rule.atoms):
             return
+        self._prepared.runs += 1
         self._plans.plan(variant, delta.count, read)
         before = self._context.work
         with variant.assembled(read, self._context) as prepared:

@@ -165,6 +165,8 @@ class Fixpoint(Generic[T]):
         readable = _Readable({**self.lower, **older, **deltas}, self)
         due = (variant for variant in self.variants if variant.source in self.deltas)
         runnable = [variant for variant in due if all(readable.holds(atom.relation) for atom in variant.rule.atoms)]
+        if self.prepared is not None:
+            self.prepared.runs += len(runnable)
         for variant in runnable:
             variant.reading = self._reductions.reading(variant, self.deltas[variant.source])
             self._plans.plan(variant, self.deltas[variant.source].count, readable)

@@ -19,10 +19,13 @@ _FEW = 64  # rows up to which no growth matters
 
 
 class PreparedRules:
-    """`rules` as they are evaluated. `begin` before each evaluation; then `variants` are the recursive ones, `seeds` the others."""
+    """`rules` as they are evaluated. `begin` before each evaluation; then `variants` are the recursive ones, `seeds` the others, and `runs`
+    is how many runs of recursive ones there were.
+    """
 
     def __init__(self, schemas: Mapping[str, RelationSchema], rules: Sequence[NormalRule]):
         self.rules = rules
+        self.runs = 0
         self._schemas = schemas
         self._sizes: dict[str, int] = {}
         self._make()
@@ -36,6 +39,7 @@ class PreparedRules:
         if any(name not in below or _differ(below[name].count, size) for name, size in self._sizes.items()):
             self._sizes = {}
             self._make()
+        self.runs = 0
         self._sizes = self._sizes or {name: relation.count for name, relation in below.items()}
         for variant in self.variants:
             variant.begin()

@@ -167,11 +167,12 @@ class SlowTriejoin:
     def candidates(self, depth: int) -> Iterator[int]:
         """The values that all parts of a level have, as a leapfrog search finds them: nothing is looked at before it is asked for."""
         parts = self.parts(depth)
-        leader = next((i for i, part in enumerate(parts) if part not in self.logged), 0)
+        most = max(range(len(parts)), key=lambda i: parts[i][1], default=0)
+        leader = next((i for i, part in enumerate(parts) if part not in self.logged), most)
         iterators = Iterators([self.values(part) for part in parts], lambda i, low, high: self.touch("atom", *parts[i], low, high, depth))
         computed = self.plan.levels[depth].value
         known = None if computed is None else self.value_of(computed)
-        if computed is not None and not iterators.open(logged=False):
+        if computed is not None and not iterators.open(None):
             return
         if known is not None:
             if all(iterators.seek(i, known) == known for i in range(len(parts))):
@@ -179,7 +180,7 @@ class SlowTriejoin:
         elif not parts:
             self.unknown.add(depth)
             yield 0
-        elif iterators.open(logged=parts[leader] in self.logged):
+        elif iterators.open(leader):
             yield from iterators.search(leader, lambda value: self.bound(depth, value))
 
 
@@ -190,10 +191,10 @@ class Iterators:
     values: list[list[int]]
     touch: Callable[[int, int, int], None]
 
-    def open(self, *, logged: bool) -> bool:
-        """False when a part is empty, which is told in any case."""
+    def open(self, leader: int | None) -> bool:
+        """False when a part is empty, which is told in any case; else where the leader begins."""
         for i, values in enumerate(self.values):
-            if logged or not values:
+            if i == leader or not values:
                 self.touch(i, LOWEST, values[0] if values else HIGHEST)
             if not values:
                 return False

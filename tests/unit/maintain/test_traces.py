@@ -244,3 +244,26 @@ def test_no_trace_is_kept_where_logging_would_search_without_bounds(bounds: str)
     assert "by its trace" not in str(workspace.plan(workspace.rules[-1]))
     assert work(workspace)["steps"] < 60 * 6000
     assert sorted(workspace["since"].fetchall()) == sorted(workspace["during"].fetchall())
+
+
+def test_a_new_value_before_all_others_meets_no_context_that_it_does_not_concern():
+    """Who of a tree has cousins: every node looks for a child of its parent's siblings, of which the new parent −1 is none."""
+    workspace = lftj.connect()
+    workspace.add_rules("""
+        .decl par(c: number, p: number)
+        .decl sib(a: number, b: number)
+        .decl cousin(a: number)
+        cousin(a) :- par(a, p), sib(p, q), par(b, q).
+    """)
+    with workspace.transaction() as transaction:
+        transaction.insert("par", [(c, c // 3) for c in range(1, 20_000)])
+        transaction.insert("sib", [(a, b) for a in range(1, 20_000) for b in range(a // 3 * 3, a // 3 * 3 + 3) if 0 < b != a])
+    assert "by its trace" in str(workspace.plan(workspace.rules[-1]))
+    for row in (30_000, -1), (30_001, -2):
+        with workspace.transaction() as transaction:
+            transaction.insert("par", [row])
+        done = work(workspace)
+        assert done["strategy"] == "update"
+        assert int(str(done["steps"])) < 100
+        assert int(str(done["regions"])) < 10
+    assert workspace.verify() == []

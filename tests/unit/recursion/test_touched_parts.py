@@ -105,3 +105,32 @@ def test_a_large_part_is_evaluated_where_following_takes_too_much(monkeypatch: p
     monkeypatch.setattr("lftj.recursion.rederivation.by_rows.ALWAYS", 10_000)
     dense = in_four_large_parts([(x, (x * 7 + y) % 100) for x in range(100) for y in range(1, 9)])
     assert followed(dense, "e", (2, 0, 1))[0][0] == "parts"
+
+
+# ── parts of many rounds ──────────────────────────────────────────────────────────────────────────────────────────────
+LIVE = """
+.decl next(a: number, b: number)     .decl sets(n: number, v: number)    .decl uses(n: number, v: number)
+.decl before(n: number, v: number)   .decl after(n: number, v: number)
+before(n, v) :- uses(n, v).
+before(n, v) :- after(n, v), !sets(n, v).
+after(n, v) :- next(n, m), before(m, v).
+"""
+
+
+def test_parts_of_few_rows_and_many_rounds_are_followed_by_rows():
+    """Which variables are live: a part is what is derived for one of eight variables, in as many rounds as the longest block has nodes."""
+    workspace = lftj.connect()
+    workspace.add_rules(LIVE)
+    with workspace.transaction() as tx:
+        tx.insert("next", [(i, i + 1) for i in range(4000) if i % 50 != 49])
+        tx.insert("sets", [(i, i % 8) for i in range(0, 4000, 3)])
+        tx.insert("uses", [(i, i // 7 % 8) for i in range(0, 4000, 2)])
+    done = []
+    for i in range(0, 3000, 300):
+        for change in "delete", "insert":
+            with workspace.transaction() as tx:
+                getattr(tx, change)("sets", [(i, i % 8)])
+            done.append(int(workspace.profile(last=1)["steps"].sum()))
+    assert done[0] > 10_000, "nobody knows yet how many rounds a part takes"
+    assert max(done[1:]) < 200
+    assert workspace.verify() == []

@@ -24,6 +24,14 @@ def test_a_connected_body_keeps_no_index() -> None:
     assert all(choice.bytes == 0 and choice.steps < about.full_steps / 1000 for choice in chosen.values())
 
 
+def test_what_changes_is_joined_in_its_own_order_where_no_index_is_kept() -> None:
+    """Along a cycle of five, the order in which all of it is found leads from a change in its middle to everything before that."""
+    about = estimate(body(5, "E 0 1, E 1 2, E 2 3, E 3 4, E 0 4").shape, [AtomStatistics(1e4, (3e3, 3e3))] * 5)
+    chosen = choose_granularities(about, PLENTY)
+    assert {str(choice.granularity) for choice in chosen.values()} == {"none"}
+    assert all(choice.steps < 1000 for choice in chosen.values())
+
+
 def test_an_existential_block_is_worth_an_index() -> None:
     shape = body(3, "E 0 1, F 1 2, G 2", exists_from=1).shape
     about = estimate(shape, [EDGES, EDGES, FEW])
