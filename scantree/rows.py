@@ -113,7 +113,7 @@ def sort_and_count(columns: Columns, counts: np.ndarray) -> tuple[list[np.ndarra
         return [], sum_runs(counts, np.zeros(1, dtype=np.int64))
     ordered, state = _sorted_matrix(as_matrix([*columns, counts], len(columns) + 1), len(columns))
     if state == DISTINCT:
-        return list(columns), counts
+        return columns if type(columns) is Lines else list(columns), counts
     *rows, sums = _summed(ordered, zeros=True)
     return rows, sums
 

@@ -9,7 +9,7 @@ import numpy as np
 from lftj.heads.aggregate import AggregateCall, aggregate
 from lftj.heads.support import support_counts
 from lftj.join.context import Context
-from lftj.join.evaluate import Columns, Relations, chunks, evaluate, plan_once
+from lftj.join.evaluate import Columns, Relations, chunks, evaluate, looked_up, plan_once
 from lftj.join.row_scan import scanned_rows
 from lftj.maintain.functor_rows import functor_rows
 from lftj.program.normal_form import AggregateTerm, FunctorRule, NormalRule, RelationSchema
@@ -44,6 +44,11 @@ def projected(rule: NormalRule, relations: Relations, context: Context) -> tuple
     # with every variable in the head there is nothing to count: each assignment is its own row [LFTJ-IVM 2.1]
     count = len(needed) < len(rule.variables)
     plan, relations = plan_once(rule, relations, context, needed=needed, count=count)
+    if (found := looked_up(plan, needed, relations, context, count=count)) is not None:
+        columns, counts = found
+        if not np.array_equal(picks, np.arange(len(columns))):
+            columns = [columns[pick] for pick in picks]
+        return support_counts(columns or [np.zeros(len(counts), np.int64)], counts)
     rows: Columns = no_rows(len(picks))
     counts = np.empty(0, np.int64)
     waiting: list[np.ndarray] = []
