@@ -83,7 +83,7 @@ def looked_up(
 ) -> tuple[Columns, np.ndarray] | None:
     """What `evaluate` returns, where look-ups find it in less time than the plan would (`lookups`); else None."""
     before = context.work
-    found = looked_up_rows(plan.rule, needed, relations, plan.choice.cost, context, count=count)
+    found = looked_up_rows(plan, needed, relations, plan.choice.cost, context, count=count)
     if found is not None:
         context.rents.took(plan, context.work - before)
     return found

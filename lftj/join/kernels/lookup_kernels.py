@@ -1,10 +1,13 @@
-"""Tables that find a row by the values of some of its columns: by place, where one column's values lie close together, else hashed.
+"""Tables that find a row by the values of some of its columns, and what is computed in rows that were found.
 
-A table holds numbers of rows, NOWHERE where there is none; `times[row]` says how many rows have the same values as one that it holds.
+A table finds by place, where one column's values lie close together, else by hashing. It holds numbers of rows, NOWHERE where there is
+none; `times[row]` says how many rows have the same values as one that it holds.
 """
 
 from __future__ import annotations
 
+from lftj.join.kernels.expression_kernels import compute
+from lftj.join.kernels.layout_kernels import BINDINGS, FAILURE, STACK
 from scantree.jit import compiled, inlined, load, store
 
 NOWHERE = -1
@@ -109,3 +112,16 @@ def keep_absent(kept, many, rows, absent):
             store(absent, left, number)
             left += 1
     return left
+
+
+@compiled
+def compute_rows(words, state, levels, inputs, offsets, text, values):
+    """The value of the code at the beginning of `words` for each column of a matrix of bindings of these levels; False where one fails."""
+    bindings, stack = load(state, BINDINGS), load(state, STACK)
+    for row in range(values.size):
+        for line in range(levels.size):
+            store(state, bindings + load(levels, line), inputs[line, row])
+        store(values, row, compute(words, state, 0, bindings, stack, offsets, text))
+        if load(state, FAILURE) != 0:
+            return False
+    return True

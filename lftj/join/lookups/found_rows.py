@@ -9,8 +9,10 @@ import numpy as np
 
 from lftj.join.context import Context
 from lftj.join.kernels.lookup_kernels import keep_absent
+from lftj.join.lookups.computed import Computation, reads
 from lftj.join.lookups.shape import Lookup, Read, Star
 from lftj.join.lookups.tables import Buffers, RowTable
+from lftj.join.plan import RulePlan
 from lftj.join.row_scan import passing
 from lftj.program.normal_form import NormalRule
 from lftj.storage.delta import Columns
@@ -32,20 +34,20 @@ Variables = dict[int, np.ndarray]
 
 
 class _UnfitError(Exception):
-    """Several rows have the key by which one was to be found, or there may be more assignments than a word counts."""
+    """Several rows have the key by which one was to be found, there may be more assignments than a word counts, or arithmetic fails."""
 
 
 def looked_up_rows(
-    rule: NormalRule, needed: Sequence[int], relations: Relations, cost: float, context: Context, *, count: bool
+    plan: RulePlan, needed: Sequence[int], relations: Relations, cost: float, context: Context, *, count: bool
 ) -> tuple[Columns, np.ndarray] | None:
     """The values of `needed` in all satisfying assignments, in the order of the facts, and how many assignments each row stands for.
 
-    None where something is to be searched for, or a plan of this `cost` does so in less time. O(rows of the body's relations · atoms).
-    Without `count` every count is 1.
+    None where something is to be searched for, or the plan does so in less time at this `cost`; and where arithmetic fails in a row: then
+    the plan tells whether it matters. O(rows of the body's relations · atoms). Without `count` every count is 1.
     """
-    for star in stars(rule, needed, relations, cost, context):
+    for star in stars(plan.rule, needed, relations, cost, context):
         try:
-            return _Evaluation(star, tuple(needed), relations, context, count).rows()
+            return _Evaluation(star, plan, tuple(needed), relations, context, count).rows()
         except _UnfitError:
             continue
     return None
@@ -75,7 +77,8 @@ class _Dimension:
 
 
 class _Evaluation:
-    def __init__(self, star: Star, needed: tuple[int, ...], relations: Relations, context: Context, count: bool):
+    def __init__(self, star: Star, plan: RulePlan, needed: tuple[int, ...], relations: Relations, context: Context, count: bool):
+        self._computations = [Computation(computed, plan, context) for computed in star.computed]
         self._star, self._needed, self._context, self._count = star, needed, context, count
         self._relations = relations
         self._dimensions = [
@@ -105,7 +108,8 @@ class _Evaluation:
     def _wanted_after(self) -> list[tuple[int, ...]]:
         """The variables that are asked for from each look-up on, and behind the last one."""
         compared = [side for _, *sides in self._star.tests for side in sides if isinstance(side, int)]
-        wanted = [tuple(dict.fromkeys([*self._needed, *compared]))]
+        read = [variable for computed in self._star.computed for variable in reads(computed)]
+        wanted = [tuple(dict.fromkeys([*self._needed, *compared, *read]))]
         for lookup in reversed(self._star.lookups):
             wanted.append(tuple(dict.fromkeys([*wanted[-1], *lookup.key])))
         return wanted[::-1]
@@ -144,8 +148,15 @@ class _Evaluation:
         for dimension, wanted in zip(self._dimensions, self._wanted[1:], strict=True):
             found, rows, times = self._looked_up(dimension, wanted, found, rows, times)
         if self._star.tests:
-            kept = np.flatnonzero(np.logical_and.reduce(list(passing(self._star.tests, found, self._context))))
-            found, rows, times = _taken(found, kept), len(kept), None if times is None else times.take(kept)
+            passes = np.logical_and.reduce(list(passing(self._star.tests, found, self._context)))
+            found, rows, times = _where(passes, found, times)
+        for computation in self._computations:
+            if (values := computation.run(found, rows)) is None:
+                raise _UnfitError
+            if computation.target is not None:
+                found[computation.target] = values
+            else:
+                found, rows, times = _where(values, found, times)
         return found, rows, times
 
     def _looked_up(
@@ -167,6 +178,12 @@ class _Evaluation:
             more = dimension.table.times(places[:many])
             times = more if times is None else times * more
         return here, many, times
+
+
+def _where(passes: np.ndarray, found: Variables, times: np.ndarray | None) -> tuple[Variables, int, np.ndarray | None]:
+    """The rows that pass."""
+    kept = np.flatnonzero(passes)
+    return _taken(found, kept), len(kept), None if times is None else times.take(kept)
 
 
 def _taken(columns: Variables, which: np.ndarray) -> Variables:

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lftj.join.lookups.computed import Computed, computations, reads
 from lftj.join.matching_rows import own_tests, places
-from lftj.join.row_scan import CodeTest, code_test
+from lftj.join.row_scan import CodeTest
 from lftj.join.statistics import Statistics
-from lftj.join.variable_orders import variables_of
 from lftj.program.normal_form import NegatedAtom, NormalRule, Value
 from lftj.storage.relation import RelationVersion
 
@@ -48,7 +48,7 @@ class Lookup(NamedTuple):
 
 @dataclass(frozen=True)
 class Star:
-    """`facts`, the look-ups for each of their rows, and the comparisons between atoms that remain.
+    """`facts`, the look-ups for each of their rows, the comparisons between atoms that remain, and what is to be computed then.
 
     `cost`: what all of it takes, in rows; `guessed`: those in vain where a look-up that is not by a declared key finds several rows.
     """
@@ -56,20 +56,24 @@ class Star:
     facts: Read
     lookups: tuple[Lookup, ...]
     tests: tuple[CodeTest, ...]
+    computed: tuple[Computed, ...]
     cost: float
     guessed: float
 
     @staticmethod
     def of(rule: NormalRule, needed: Iterable[int], relations: Relations, statistics: Statistics, least: int) -> list[Star]:
-        """Those with at least so many facts, the best first; none where something is to be computed."""
-        if rule.assignments or len(rule.atoms) + len(rule.negated) < 2 or any(not each.args for each in (*rule.atoms, *rule.negated)):
+        """Those with at least so many facts, the best first."""
+        if len(rule.atoms) + len(rule.negated) < 2 or any(not each.args for each in (*rule.atoms, *rule.negated)):
             return []
         roots = [number for number, atom in enumerate(rule.atoms) if relations[atom.relation].count >= least]
         search = _Search(rule, relations, statistics)
-        if not roots or (between := search.between()) is None:
+        if not roots or any(not read.place for read in search.reads):
             return []
-        asked = frozenset(needed).union(side for _, *sides in between for side in sides if isinstance(side, int))
-        found = [search.star(number, asked, tuple(between)) for number in roots]
+        tests, computed = computations(rule, frozenset().union(*map(places, rule.atoms)))
+        asked = frozenset(needed).union(*map(reads, computed), (each.variable for each in rule.assignments))
+        between = [test for test in tests if not search.tested(test)]
+        asked = asked.union(side for _, *sides in between for side in sides if isinstance(side, int))
+        found = [search.star(number, asked, tuple(between), tuple(computed)) for number in roots]
         return sorted((star for star in found if star is not None), key=lambda star: star.cost + star.guessed)
 
 
@@ -78,26 +82,18 @@ class _Search:
 
     def __init__(self, rule: NormalRule, relations: Relations, about: Statistics):
         self._rule, self._relations, self._about = rule, relations, about
-        self._reads = [Read(atom.relation, own_tests(rule, atom).tests, places(atom)) for atom in rule.atoms]
-        self._reads += [_negated(atom) for atom in rule.negated]
+        self.reads = [Read(atom.relation, own_tests(rule, atom).tests, places(atom)) for atom in rule.atoms]
+        self.reads += [_negated(atom) for atom in rule.negated]
 
-    def between(self) -> list[CodeTest] | None:
-        """The comparisons that are of no single atom; None where one needs more than codes, or an atom has no variable."""
-        if any(not read.place for read in self._reads):
-            return None
-        found: list[CodeTest] = []
-        for condition in self._rule.filters:
-            test, variables = code_test(condition, self._rule), variables_of(condition.left) | variables_of(condition.right)
-            if test is None:
-                return None
-            if not any(variables <= read.place.keys() for read in self._reads[: len(self._rule.atoms)]):
-                found.append(test)
-        return found
+    def tested(self, test: CodeTest) -> bool:
+        """Whether a comparison is among an atom's own tests."""
+        variables = {side for side in test[1:] if isinstance(side, int)}
+        return any(variables <= read.place.keys() for read in self.reads[: len(self._rule.atoms)])
 
-    def star(self, root: int, asked: frozenset[int], between: tuple[CodeTest, ...]) -> Star | None:
+    def star(self, root: int, asked: frozenset[int], between: tuple[CodeTest, ...], computed: tuple[Computed, ...]) -> Star | None:
         """The look-ups for the rows of an atom, those first that fewest are likely to pass; None where not all atoms can be looked up."""
-        facts = self._reads[root]
-        bound, left = set(facts.place), [number for number in range(len(self._reads)) if number != root]
+        facts = self.reads[root]
+        bound, left = set(facts.place), [number for number in range(len(self.reads)) if number != root]
         lookups: list[Lookup] = []
         while left:
             ready = {number: lookup for number in left if (lookup := self._lookup(number, bound, left, asked)) is not None}
@@ -109,18 +105,19 @@ class _Search:
             bound.update(ready[number].takes)
         rows, others = self._count(facts), sum(self._count(lookup.read) for lookup in lookups)
         guessed = sum(self._count(lookup.read) for lookup in lookups if lookup.takes and not self._declared(lookup.read, lookup.key))
-        return Star(facts, tuple(lookups), between, rows * (1.0 + len(lookups)) + _MADE * others, _MADE * guessed)
+        cost = rows * (1.0 + len(lookups) + len(computed)) + _MADE * others
+        return Star(facts, tuple(lookups), between, computed, cost, _MADE * guessed)
 
     def _count(self, read: Read) -> int:
         return self._relations[read.relation].count
 
     def _lookup(self, number: int, bound: set[int], left: list[int], asked: frozenset[int]) -> Lookup | None:
         """The look-up in an atom when these variables are bound; None when it may find several rows to go on with, or any row at all."""
-        read = self._reads[number]
+        read = self.reads[number]
         key = tuple(variable for variable in read.place if variable in bound)
         if number >= len(self._rule.atoms):
             return Lookup(read, key, (), negated=True) if len(key) == len(read.place) else None
-        asked = asked.union(*(self._reads[other].place for other in left if other != number))
+        asked = asked.union(*(self.reads[other].place for other in left if other != number))
         takes = tuple(variable for variable in read.place if variable not in bound and variable in asked)
         if not key or (takes and not self._finds_one(read, key)):
             return None

@@ -32,17 +32,18 @@ def always(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_looking_up_finds_what_a_search_finds(always: None) -> None:
-    found = negated = counted = 0
+    found = negated = counted = computed = 0
     for seed in range(12_000):
         by = random.Random(seed)
         rule, arena = random_rule(by), Arena()
         data = database(random_rows(by), arena)
         needed = tuple(by.sample(range(len(rule.variables)), by.randrange(len(rule.variables) + 1)))
         count, context = by.random() < 0.7, Context(arena, Dictionary())
-        rows = looked_up_rows(rule, needed, data, float("inf"), context, count=count)
+        plan = plan_rule(rule, data, context, needed=needed, count=count)
+        rows = looked_up_rows(plan, needed, data, float("inf"), context, count=count)
         if rows is None:
             continue
-        searched = tallied(*run_plan(plan_rule(rule, data, context, needed=needed, count=count), data, context))
+        searched = tallied(*run_plan(plan, data, context))
         expected = searched if count else Counter(dict.fromkeys(searched, 1))  # which may repeat in one order and not in another
         tally = tallied(*rows) if count else Counter(dict.fromkeys(tallied(*rows), 1))
         if not needed:
@@ -51,10 +52,12 @@ def test_looking_up_finds_what_a_search_finds(always: None) -> None:
         assert count or (rows[1] == 1).all()
         found += bool(expected)
         negated += bool(expected and rule.negated)
+        computed += bool(expected and rule.assignments)
         counted += any(times > 1 for times in rows[1].tolist())
     assert found > 100
     assert negated > 20
     assert counted > 20
+    assert computed > 20
 
 
 @pytest.mark.parametrize("width", [1, 2, 3])
