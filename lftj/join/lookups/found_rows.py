@@ -56,7 +56,7 @@ def looked_up_rows(
 def stars(rule: NormalRule, needed: Sequence[int], relations: Relations, cost: float, context: Context) -> list[Star]:
     """The ways to look up the rows of a rule, the best first; none where a plan of this `cost` is to be run."""
     sizes = [relations[name].count for name in rule.reads]
-    if not LEAST <= max(sizes) <= MOST or _LOOKED_UP * sum(sizes) >= cost or rule.source in context.orders:
+    if not LEAST <= max(sizes, default=0) <= MOST or _LOOKED_UP * sum(sizes) >= cost or rule.source in context.orders:
         return []
     return [star for star in Star.of(rule, needed, relations, context.statistics, LEAST) if _LOOKED_UP * star.cost < cost]
 

@@ -11,7 +11,7 @@ import pytest
 
 import lftj
 from lftj.dictionary import Dictionary
-from lftj.errors import LimitError
+from lftj.errors import LimitError, ValueRangeError
 from lftj.join.context import Context
 from lftj.join.evaluate import plan_rule, run_plan
 from lftj.join.lookups import found_rows
@@ -118,6 +118,8 @@ def test_a_view_of_a_star_is_looked_up_and_then_kept_up_to_date() -> None:
         number(count()) :- sale(_, s, t, _, _), shop(s, _), thing(t, k), k > 4.
     """)
     assert workspace.memory().df().query("relation == 'sale'").shape[0] == 1
+    plans = [str(workspace.plan(rule)) for rule in workspace.rules]
+    assert "from nothing rows of sale are read as they lie, and looked up in shop, thing, closed" in plans[0]
     for gone in (None, 3):
         rows = [row for row in sales() if row[1] != gone]
         assert workspace["sold"].fetchall() == [(n, "ABCDE"[s % 5], t % 20) for n, s, t, d, _ in rows if t < 900 and d < 100 and s != d]
@@ -138,6 +140,23 @@ def test_a_key_that_several_rows_have_is_searched_for() -> None:
     workspace = star()
     workspace.add_rules(".decl met(n: number, g: number)\nmet(n, g) :- sale(n, s, _, _, _), visit(s, g).")
     assert workspace["met"].fetchall() == [(n, g) for n, s, *_ in sales() for g in range(s, 200, 50) if s < 50]
+
+
+def test_arithmetic_is_done_for_rows_that_found_their_partners() -> None:
+    workspace = star()
+    workspace.add_rules("""
+        .decl worth(kind: number, town: symbol, sum: number)
+        worth(y, x, sum(w)) :- sale(_, s, t, d, p), shop(s, x), thing(t, y), w = p * (d + y), 100 / (y + 1) > 9, x < "D".
+    """)
+    expected: Counter[tuple[int, str]] = Counter()
+    for _, s, t, d, p in sales():
+        if t < 900 and 100 // (t % 20 + 1) > 9 and s % 5 < 3:
+            expected[t % 20, "ABC"[s % 5]] += p * (d + t % 20)
+    assert workspace["worth"].fetchall() == sorted((*group, total) for group, total in expected.items())
+    with pytest.raises(ValueRangeError, match="division by zero"):
+        workspace.add_rules(".decl part(n: number, w: number)\npart(n, w) :- sale(n, s, _, _, p), shop(s, _), w = p / (s - 99).")
+    workspace.add_rules(".decl rest(n: number, w: number)\nrest(n, w) :- sale(n, s, _, _, p), shop(s, _), w = p / (s - 99), s != 99.")
+    assert len(workspace["rest"]) == FACTS * 99 // 100
 
 
 def test_limits_hold() -> None:
