@@ -9,6 +9,7 @@ from scantree.packing_kernels import INT64_MAX, state_of, sum_packed, survey, un
 _MANY = 1 << 12
 """Rows from which on sorting them takes longer than looking at what values they have."""
 
+_SAMPLE = 512
 _PLACES = 22
 """Bits of the places that sums are added up at: 32 MiB."""
 
@@ -22,8 +23,12 @@ def summed_in_place(data: np.ndarray, *, zeros: bool) -> np.ndarray | None:
     if rows < _MANY or state_of(data, width) < 0:
         return None
     bounds = np.empty((2, width), np.int64)
+    most_bits = min(_PLACES, rows.bit_length())
+    # those in front mostly tell already that there are too many
+    if int(survey(np.ascontiguousarray(data[:-1, :_SAMPLE]), bounds[0], bounds[1])) > most_bits:
+        return None
     bits = int(survey(data[:-1], bounds[0], bounds[1]))
-    if bits > min(_PLACES, rows.bit_length()):
+    if bits > most_bits:
         return None
     least, most = int(data[-1].min()), int(data[-1].max())
     if max(most, -least) * rows > INT64_MAX:

@@ -11,16 +11,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-
 from lftj.join.lookups.computed import Computed, computations, reads
 from lftj.join.matching_rows import own_tests, places
 from lftj.join.row_scan import CodeTest
 from lftj.join.statistics import Statistics
 from lftj.program.normal_form import NegatedAtom, NormalRule, Value
 from lftj.storage.relation import RelationVersion
+from scantree.rows import sort_rows
 
-_SAMPLE = 4096  # rows of which no two may have the same key, for the key to be taken for one
+_SAMPLE = 1024  # rows of which no two may have the same key, for the key to be taken for one
 """Only a guess: the table tells."""
 _MADE = 2.0  # rows looked up in the time in which one is read and put into a table
 _TESTED = 0.5  # share of the rows that pass an atom's own tests, as guessed
@@ -82,6 +81,7 @@ class _Search:
 
     def __init__(self, rule: NormalRule, relations: Relations, about: Statistics):
         self._rule, self._relations, self._about = rule, relations, about
+        self._single: dict[tuple[str, frozenset[int]], bool] = {}
         self.reads = [Read(atom.relation, own_tests(rule, atom).tests, places(atom)) for atom in rule.atoms]
         self.reads += [_negated(atom) for atom in rule.negated]
 
@@ -128,8 +128,12 @@ class _Search:
         relation = self._relations[read.relation]
         if not relation.count or self._declared(read, key):
             return True
-        sample = np.array(relation.sample(_SAMPLE))[sorted(_columns(read, key))]
-        return np.unique(sample, axis=1).shape[1] == sample.shape[1]
+        asked = read.relation, frozenset(_columns(read, key))
+        if asked not in self._single:
+            sample = relation.sample(_SAMPLE)
+            columns = [sample[column] for column in sorted(asked[1])]
+            self._single[asked] = len(sort_rows(columns)[0]) == len(columns[0])
+        return self._single[asked]
 
     def _declared(self, read: Read, key: tuple[int, ...]) -> bool:
         """Whether no two rows may have the same key."""
