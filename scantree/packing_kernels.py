@@ -96,6 +96,37 @@ def unpack_rows(key: np.ndarray, lows: np.ndarray, widths: np.ndarray, unique: b
 
 
 @compiled
+def sum_packed(rows: np.ndarray, lows: np.ndarray, widths: np.ndarray, sums: np.ndarray, seen: np.ndarray) -> int:
+    """Add the last column of each row to `sums` at the place of its packed other columns, and note that in `seen`: how many places."""
+    width = rows.shape[0] - 1
+    count = 0
+    for i in range(rows.shape[1]):
+        place = 0
+        for column in range(width):
+            place = (place << widths[column]) | (rows[column, i] - lows[column])
+        sums[place] += rows[width, i]
+        count += 1 - seen[place]
+        seen[place] = 1
+    return count
+
+
+@compiled
+def unpack_sums(sums: np.ndarray, seen: np.ndarray, lows: np.ndarray, widths: np.ndarray, zeros: bool, rows: np.ndarray) -> int:
+    """Write the rows of the places that were seen, in ascending order, and their sums, those of 0 only with `zeros`: how many."""
+    width = rows.shape[0] - 1
+    count = 0
+    for place in range(sums.size):
+        if seen[place] and (zeros or sums[place] != 0):
+            packed = place
+            for column in range(width - 1, -1, -1):
+                rows[column, count] = (packed & (INT64_MAX >> (KEY_BITS - widths[column]))) + lows[column]
+                packed >>= widths[column]
+            rows[width, count] = sums[place]
+            count += 1
+    return count
+
+
+@compiled
 def sum_equal(rows: np.ndarray, width: int, zeros: bool) -> int:
     """Make each run of rows equal in the first `width` columns one row, its last column the sum of theirs: how many runs there are.
 

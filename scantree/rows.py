@@ -17,6 +17,7 @@ from scantree.packing import Columns, single_key
 from scantree.packing_kernels import DISTINCT, SORTED, TOO_WIDE, pack_rows, state_of, sum_equal, unpack_rows
 from scantree.rows_kernels import locate_ascending, mark_common, merge_distinct, refine_ranges
 from scantree.rows_kernels import run_sums as _sum_runs
+from scantree.summing import summed_in_place
 
 _GALLOP = 8
 """A side this many times shorter than the other is searched for in it instead of merged with it."""
@@ -111,16 +112,22 @@ def sort_and_count(columns: Columns, counts: np.ndarray) -> tuple[list[np.ndarra
         return list(columns), counts
     if not columns:
         return [], sum_runs(counts, np.zeros(1, dtype=np.int64))
-    ordered, state = _sorted_matrix(as_matrix([*columns, counts], len(columns) + 1), len(columns))
+    data = as_matrix([*columns, counts], len(columns) + 1)
+    if (few := summed_in_place(data, zeros=True)) is not None:
+        return list(few[:-1]), few[-1]
+    ordered, state = _sorted_matrix(data, len(columns))
     if state == DISTINCT:
-        return list(columns), counts
+        return columns if type(columns) is Lines else list(columns), counts
     *rows, sums = _summed(ordered, zeros=True)
     return rows, sums
 
 
 def net_rows(columns: Columns, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """As `sort_and_count` without the rows whose sum is 0, as a matrix of columns × rows. There has to be a column."""
-    rows = _summed(_sorted_matrix(as_matrix([*columns, counts], len(columns) + 1), len(columns))[0], zeros=False)
+    data = as_matrix([*columns, counts], len(columns) + 1)
+    rows = summed_in_place(data, zeros=False)
+    if rows is None:
+        rows = _summed(_sorted_matrix(data, len(columns))[0], zeros=False)
     return np.ascontiguousarray(rows[:-1]), rows[-1]
 
 

@@ -11,6 +11,7 @@ from lftj.explain.parts import part_lines
 from lftj.explain.upkeep import state_of, upkeep_lines
 from lftj.handles import RuleHandle, number_of
 from lftj.join.evaluate import plan_rule
+from lftj.join.lookups.found_rows import stars
 from lftj.join.matching_rows import MatchingRows
 from lftj.join.plan import RulePlan
 from lftj.join.row_scan import RowScan
@@ -88,15 +89,29 @@ class PlanReport:
         if matching := self._matching(plan):
             about = f"about {100 * matching.share:.1f} %"
             yield f"    from nothing only rows of {matching.name} that match {matching.restricted_by} are read, {about}"
+        elif looked_up := self._looked_up(plan):
+            yield f"    from nothing rows of {looked_up[0]} are read as they lie, and looked up in {', '.join(looked_up[1:])}"
         yield from part_lines(self._engine, self._state, plan, self.key_order)
         yield from upkeep_lines(plan.rule, self._state)
 
     def _matching(self, plan: RulePlan) -> MatchingRows | None:
         """The rows that the rule is evaluated over; None for all, as where it is traced or recursive."""
-        found = state_of(plan.rule, self._state)
-        if found is None or found.trace is not None:
+        if not self._searched(plan):
             return None
         return MatchingRows.of(plan.rule, self._state.database, plan.choice.cost, self._engine.context(self._state.aggregates))
+
+    def _looked_up(self, plan: RulePlan) -> list[str]:
+        """The relation whose rows are looked up in others, and these; none where the rule is searched."""
+        if not self._searched(plan):
+            return []
+        context = self._engine.context(self._state.aggregates)
+        found = stars(plan.rule, _needed(plan.rule), self._state.database, plan.choice.cost, context)
+        return [found[0].facts.relation, *(lookup.read.relation for lookup in found[0].lookups)] if found else []
+
+    def _searched(self, plan: RulePlan) -> bool:
+        """Whether the rule is evaluated from nothing by itself: neither traced nor recursive."""
+        found = state_of(plan.rule, self._state)
+        return found is not None and found.trace is None
 
     def key_order(self, relation: str, order: tuple[int, ...]) -> str:
         """A relation with its columns in a key order, as `edge(y, x)`."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from lftj.join.context import Context
-from lftj.join.evaluate import Columns, Relations, chunks, plan_once
+from lftj.join.evaluate import Columns, Relations, chunks, looked_up, plan_once
 from lftj.join.group_plans import begins_with, plan_behind
 from lftj.join.row_scan import scanned_rows
 from lftj.program.normal_form import NormalRule
@@ -29,6 +29,9 @@ def evaluate_by_groups(
         yield found
         return
     plan, relations = plan_once(rule, relations, context, needed=needed, count=count)
+    if (looked := looked_up(plan, needed, relations, context, count=count)) is not None:
+        yield looked
+        return
     apart = begins_with(plan.outputs[:width], plan)
     if count and width and not apart and rule.source not in context.orders and plan.choice.bindings[-1] > _PIECE:
         grouped = plan_behind(rule, needed[:width], needed, relations, context.statistics)

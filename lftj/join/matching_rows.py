@@ -101,14 +101,14 @@ class _Tests:
         """What rows of an atom have to pass: its own comparisons, and values that smaller relations have in rows that pass theirs."""
         atom, context = self._rule.atoms[number], self._context
         self._left.discard(number)
-        own, place = _own_tests(self._rule, atom), _places(atom)
+        own, place = own_tests(self._rule, atom), places(atom)
         tests: list[RowTest] = []
         if own.tests:
             tests.append(RowTest(tuple(own.tested), lambda columns: _compares(own, columns, context), atom.relation))
         most = self._relations[atom.relation].count // _SMALLER
         for other in sorted(self._left):
             partner = self._rule.atoms[other]
-            shared = [variable for variable in _places(partner) if variable in place]
+            shared = [variable for variable in places(partner) if variable in place]
             if other in self._left and shared and self._relations[partner.relation].count <= most:
                 for variable, values in self._values(other, shared):
                     if (passes := _among(values, place[variable])) is not None:
@@ -118,7 +118,7 @@ class _Tests:
     def _values(self, number: int, variables: list[int]) -> Iterable[tuple[int, np.ndarray]]:
         """The values of these variables in the rows of an atom that pass its tests."""
         atom = self._rule.atoms[number]
-        relation, place, tests = self._relations[atom.relation], _places(atom), self.of(number)
+        relation, place, tests = self._relations[atom.relation], places(atom), self.of(number)
         read = tuple(dict.fromkeys([*(column for test in tests for column in test.columns), *(place[variable] for variable in variables)]))
         self._context.spend(relation.count)
         columns = dict(zip(read, relation.columns(read), strict=True))
@@ -137,19 +137,19 @@ def _all_pass(tests: Iterable[RowTest], columns: Mapping[int, np.ndarray], rows:
     return passing
 
 
-def _places(atom: PositiveAtom) -> dict[int, int]:
+def places(atom: PositiveAtom) -> dict[int, int]:
     """The variables of an atom, and the first column of each."""
-    places: dict[int, int] = {}
+    found: dict[int, int] = {}
     for column, argument in enumerate(atom.args):
         if isinstance(argument, Ref):
-            places.setdefault(argument.variable, column)
-    return places
+            found.setdefault(argument.variable, column)
+    return found
 
 
-def _own_tests(rule: NormalRule, atom: PositiveAtom) -> RowScan:
+def own_tests(rule: NormalRule, atom: PositiveAtom) -> RowScan:
     """What the atom alone asks for, and those comparisons of the rule that need no more than its codes."""
     alone = replace(rule, atoms=(atom,), negated=(), assignments=(), filters=())
-    known = _places(atom).keys()
+    known = places(atom).keys()
     inside = [test for test in rule.filters if variables_of(test.left) | variables_of(test.right) <= known]
     plain = tuple(test for test in inside if RowScan.of(replace(alone, filters=(test,)), ()) is not None)
     scan = RowScan.of(replace(alone, filters=plain), ())

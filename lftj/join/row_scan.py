@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lftj.join.context import Context
-from lftj.program.normal_form import NormalRule, Ref, Value
+from lftj.program.normal_form import Filter, NormalRule, Ref, Value
 from lftj.storage.delta import Columns
 from lftj.storage.relation import RelationVersion
 from lftj.types import encode_constant
@@ -33,6 +33,9 @@ _TURNED = str.maketrans("<>", "><")  # the operator when both sides change place
 Side = int | Value
 """A column of the relation, or a constant."""
 
+CodeTest = tuple[str, int, Side]
+"""What is compared: operator, column (or variable), column (or variable) or constant."""
+
 
 @dataclass(frozen=True)
 class RowScan:
@@ -40,7 +43,7 @@ class RowScan:
 
     relation: str
     asked: tuple[int, ...]
-    tests: tuple[tuple[str, int, Side], ...]
+    tests: tuple[CodeTest, ...]
 
     @staticmethod
     def of(rule: NormalRule, needed: Iterable[int]) -> RowScan | None:
@@ -49,21 +52,17 @@ class RowScan:
             return None
         (atom,) = rule.atoms
         column: dict[int, int] = {}
-        tests: list[tuple[str, int, Side]] = []
+        tests: list[CodeTest] = []
         for place, argument in enumerate(atom.args):
             if isinstance(argument, Value):
                 tests.append(("=", place, argument))
             elif column.setdefault(argument.variable, place) != place:
                 tests.append(("=", place, column[argument.variable]))
         for condition in rule.filters:
-            left, right, operator = condition.left, condition.right, condition.operator
-            if isinstance(left, Value):
-                left, right, operator = right, left, operator.translate(_TURNED)
-            if not isinstance(left, Ref) or not isinstance(right, Ref | Value):
+            if (test := code_test(condition, rule)) is None:
                 return None
-            if operator not in ("=", "!=") and rule.variables[left.variable].type.name == "str":
-                return None  # numbers of strings do not ascend as strings do
-            tests.append((operator, column[left.variable], column[right.variable] if isinstance(right, Ref) else right))
+            operator, left, right = test
+            tests.append((operator, column[left], column[right] if isinstance(right, int) else right))
         return RowScan(atom.relation, tuple([column[variable] for variable in needed]), tuple(tests))
 
     @property
@@ -99,18 +98,35 @@ class RowScan:
         columns = dict(zip(read, relation.columns(read), strict=True))
         if self.copies:
             return [columns[place] for place in self.asked], np.ones(relation.count, np.int64)
-        passing = np.ones(relation.count, np.bool_)
+        kept = np.ones(relation.count, np.bool_)
         for passes in self.compared(columns, context):
-            passing &= passes
-        count = int(np.count_nonzero(passing))
+            kept &= passes
+        count = int(np.count_nonzero(kept))
         counts = np.ones(count, np.int64) if self.asked else np.array([count][: bool(count)], np.int64)
-        return [columns[place][passing] for place in self.asked], counts
+        return [columns[place][kept] for place in self.asked], counts
 
     def compared(self, columns: Mapping[int, np.ndarray], context: Context) -> Iterator[np.ndarray]:
         """For each test which rows pass it, of these columns of them."""
-        for operator, left, right in self.tests:
-            other = columns[right] if isinstance(right, int) else encode_constant(right.type, right.value, context.dictionary)
-            yield _COMPARE[operator](columns[left], other)
+        return passing(self.tests, columns, context)
+
+
+def code_test(condition: Filter, rule: NormalRule) -> CodeTest | None:
+    """A comparison that needs no more than codes, as (operator, variable, variable or constant); None for others."""
+    left, right, operator = condition.left, condition.right, condition.operator
+    if isinstance(left, Value):
+        left, right, operator = right, left, operator.translate(_TURNED)
+    if not isinstance(left, Ref) or not isinstance(right, Ref | Value):
+        return None
+    if operator not in ("=", "!=") and rule.variables[left.variable].type.name == "str":
+        return None  # numbers of strings do not ascend as strings do
+    return operator, left.variable, right.variable if isinstance(right, Ref) else right
+
+
+def passing(tests: Iterable[CodeTest], columns: Mapping[int, np.ndarray], context: Context) -> Iterator[np.ndarray]:
+    """For each test of columns, or of variables, which rows pass it."""
+    for operator, left, right in tests:
+        other = columns[right] if isinstance(right, int) else encode_constant(right.type, right.value, context.dictionary)
+        yield _COMPARE[operator](columns[left], other)
 
 
 def scanned_rows(

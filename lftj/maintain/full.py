@@ -10,7 +10,7 @@ from lftj.heads.aggregate import AggregateCall, aggregate
 from lftj.heads.support import support_counts
 from lftj.join.by_groups import evaluate_by_groups
 from lftj.join.context import Context
-from lftj.join.evaluate import Columns, Relations, chunks, plan_once, run_plan
+from lftj.join.evaluate import Columns, Relations, chunks, looked_up, plan_once, run_plan
 from lftj.join.row_scan import scanned_rows
 from lftj.maintain.functor_rows import functor_rows
 from lftj.maintain.least_values import least_plan, many_proofs
@@ -46,6 +46,11 @@ def projected(rule: NormalRule, relations: Relations, context: Context) -> tuple
     # with every variable in the head there is nothing to count: each assignment is its own row [LFTJ-IVM 2.1]
     count = len(needed) < len(rule.variables)
     plan, relations = plan_once(rule, relations, context, needed=needed, count=count)
+    if (found := looked_up(plan, needed, relations, context, count=count)) is not None:
+        columns, counts = found
+        if not np.array_equal(picks, np.arange(len(columns))):
+            columns = [columns[pick] for pick in picks]
+        return support_counts(columns or [np.zeros(len(counts), np.int64)], counts)
     rows: Columns = no_rows(len(picks))
     counts = np.empty(0, np.int64)
     waiting: list[np.ndarray] = []

@@ -18,8 +18,8 @@ from lftj.join.plan import PlannedAtom, PlannedProbe, RulePlan
 from lftj.maintain.least_values import least_plan, many_proofs
 from lftj.maintain.traced_body import TracedBody
 from lftj.program.normal_form import NormalRule, Value
-from sensitivity import EXACT, Granularity, hull
-from sensitivity.estimate import AtomStatistics, estimate
+from sensitivity import EXACT, NONE, Granularity, hull
+from sensitivity.estimate import AtomStatistics, Option, estimate
 from sensitivity.planner import GranularityChoice, choose_granularities
 from sensitivity.shape import Position, PositionKey
 
@@ -98,17 +98,21 @@ def _within_budget(body: TracedBody, relations: Relations, context: Context, *, 
     changing = [key for key in chosen if not context.constant(_atom(body.plan, key[0]).relation)]
     if not always and not any(chosen[key].granularity.kept for key in changing):
         return None
-    options = {found.position.key: {option.granularity: option.bytes for option in found.options} for found in about.positions}
-    size = 0.0
+    options = {found.position.key: {option.granularity: option for option in found.options} for found in about.positions}
     granularities: dict[PositionKey, Granularity] = {}
     for key, choice in chosen.items():
         # a search for first proofs is short, and its exact trace small; elsewhere one interval per context will do
-        wanted = choice.granularity if choice.granularity.kept else EXACT if always else hull()
-        granularities[key] = wanted
-        size += options[key][wanted]
-    if size > budget:
+        granularities[key] = choice.granularity if choice.granularity.kept else EXACT if always else hull()
+    if sum(options[key][kept].bytes for key, kept in granularities.items()) > budget:
         return None
+    if not always and _steps(options, {key: granularities[key] for key in changing}) >= _steps(options, dict.fromkeys(changing, NONE)):
+        return None  # where others alone make a position have an index, it may take in most of the body
     return TraceChoice(body, granularities, {key: _reason(choice, always) for key, choice in chosen.items()})
+
+
+def _steps(options: Mapping[PositionKey, Mapping[Granularity, Option]], chosen: Mapping[PositionKey, Granularity]) -> float:
+    """What one change at each of these positions would cost."""
+    return sum(options[key][granularity].steps for key, granularity in chosen.items())
 
 
 def _loses_bounds(body: TracedBody) -> bool:

@@ -146,7 +146,7 @@ def test_a_plan_of_what_is_traced_tells_of_no_rows_left_out(monkeypatch: pytest.
     monkeypatch.setattr("sensitivity.estimate.CLEARLY", float("inf"))  # delta queries are priced in the order of the whole
     workspace = star()
     body = 'sale(_, s, t, d, _), shop(s, "B"), thing(t, k), kind(k, "k2"), day(d, y)'
-    (rule,) = workspace.add_rules(f".decl sold(t: number, y: number)\nsold(t, y) :- {body}.")
+    (rule,) = workspace.add_rules(f".decl sold(k: number)\nsold(k) :- {body}.")
     assert "by its trace" in str(workspace.plan(rule))
     assert "only rows of sale" not in str(workspace.plan(rule))
 

@@ -181,3 +181,34 @@ def test_the_same_without_compilation() -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-k", tests, __file__]
     run = subprocess.run(command, env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout
+
+
+@pytest.mark.parametrize("width", [1, 2, 3])
+@pytest.mark.parametrize("lowest", [-(2**63), -3, 2**63 - 8])
+def test_many_rows_of_few_values_are_added_up_as_they_come(width: int, lowest: int):
+    by = np.random.default_rng(width)
+    columns = [lowest + by.integers(0, 7, 5000) for _ in range(width)]
+    counts = by.integers(-1, 2, 5000)
+    counts[5:50] = 2**40
+    expected: dict[tuple[int, ...], int] = {}
+    for *row, count in zip(*(column.tolist() for column in columns), counts.tolist(), strict=True):
+        expected[tuple(row)] = expected.get(tuple(row), 0) + count
+    expected[tuple([lowest] * width)] -= (zero := expected[tuple([lowest] * width)])
+    rows = [np.append(column, lowest) for column in columns]
+    found, sums = sort_and_count(rows, np.append(counts, -zero))
+    assert list(zip(*(column.tolist() for column in found), sums.tolist(), strict=True)) == [
+        (*row, n) for row, n in sorted(expected.items())
+    ]
+    matrix, sums = net_rows(rows, np.append(counts, -zero))
+    assert [*zip(*matrix.tolist(), sums.tolist(), strict=True)] == [(*row, n) for row, n in sorted(expected.items()) if n]
+
+
+def test_sums_of_many_rows_that_leave_a_word_are_noticed():
+    rows = [np.arange(5000) % 7]
+    for greatest, further in ((2**63 - 1, 1), (-(2**63), -1)):
+        counts = np.zeros(5000, np.int64)
+        counts[0] = greatest
+        assert sort_and_count(rows, counts)[1].tolist() == [greatest, 0, 0, 0, 0, 0, 0]
+        counts[7] = further
+        with pytest.raises(OverflowError):
+            sort_and_count(rows, counts)

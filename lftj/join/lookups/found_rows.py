@@ -1,0 +1,190 @@
+"""Evaluating a body by look-ups: blocks of facts, one atom after the other, column by column."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from lftj.join.context import Context
+from lftj.join.kernels.lookup_kernels import keep_absent
+from lftj.join.lookups.computed import Computation, reads
+from lftj.join.lookups.shape import Lookup, Read, Star
+from lftj.join.lookups.tables import Buffers, RowTable
+from lftj.join.plan import RulePlan
+from lftj.join.row_scan import passing
+from lftj.program.normal_form import NormalRule
+from lftj.storage.delta import Columns
+from lftj.storage.relation import RelationVersion
+from scantree.columns import Lines
+
+LEAST = 1 << 15
+"""Rows of facts below which a search takes no time."""
+
+MOST = 1 << 26
+"""Rows of a relation up to which all of them are read at once."""
+
+_LOOKED_UP = 0.4  # kernel steps, as a plan's cost counts them, in the time of one look-up
+_COUNTED = (1 << 63) - 1
+_BLOCK = 1 << 15  # facts at a time: their columns stay in the processor's cache
+
+Relations = Mapping[str, RelationVersion]
+Variables = dict[int, np.ndarray]
+
+
+class _UnfitError(Exception):
+    """Several rows have the key by which one was to be found, there may be more assignments than a word counts, or arithmetic fails."""
+
+
+def looked_up_rows(
+    plan: RulePlan, needed: Sequence[int], relations: Relations, cost: float, context: Context, *, count: bool
+) -> tuple[Columns, np.ndarray] | None:
+    """The values of `needed` in all satisfying assignments, in the order of the facts, and how many assignments each row stands for.
+
+    None where something is to be searched for, or the plan does so in less time at this `cost`; and where arithmetic fails in a row: then
+    the plan tells whether it matters. O(rows of the body's relations · atoms). Without `count` every count is 1.
+    """
+    for star in stars(plan.rule, needed, relations, cost, context):
+        try:
+            return _Evaluation(star, plan, tuple(needed), relations, context, count).rows()
+        except _UnfitError:
+            continue
+    return None
+
+
+def stars(rule: NormalRule, needed: Sequence[int], relations: Relations, cost: float, context: Context) -> list[Star]:
+    """The ways to look up the rows of a rule, the best first; none where a plan of this `cost` is to be run."""
+    sizes = [relations[name].count for name in rule.reads]
+    if not LEAST <= max(sizes, default=0) <= MOST or _LOOKED_UP * sum(sizes) >= cost or rule.source in context.orders:
+        return []
+    return [star for star in Star.of(rule, needed, relations, context.statistics, LEAST) if _LOOKED_UP * star.cost < cost]
+
+
+class _Dimension:
+    """The rows of an atom that pass its own tests, ready to be looked up."""
+
+    def __init__(self, lookup: Lookup, columns: Mapping[int, np.ndarray], context: Context):
+        place, tests = lookup.read.place, lookup.read.tests
+        if tests:
+            kept = np.logical_and.reduce(list(passing(tests, columns, context)))
+            columns = {column: values[kept] for column, values in columns.items()}
+        self.lookup = lookup
+        self.table = RowTable([columns[place[variable]] for variable in lookup.key])
+        self.taken = {variable: columns[place[variable]] for variable in lookup.takes}
+        if lookup.takes and not self.table.distinct:
+            raise _UnfitError
+
+
+class _Evaluation:
+    def __init__(self, star: Star, plan: RulePlan, needed: tuple[int, ...], relations: Relations, context: Context, count: bool):
+        self._computations = [Computation(computed, plan, context) for computed in star.computed]
+        self._star, self._needed, self._context, self._count = star, needed, context, count
+        self._relations = relations
+        self._dimensions = [
+            _Dimension(lookup, self._columns(lookup.read, (*lookup.key, *lookup.takes)), context) for lookup in star.lookups
+        ]
+        context.check_memory(sum(dimension.table.nbytes for dimension in self._dimensions))
+        if relations[star.facts.relation].count * math.prod(dimension.table.most for dimension in self._dimensions) > _COUNTED:
+            raise _UnfitError
+        self._wanted = self._wanted_after()
+        self._facts = self._columns(star.facts, self._wanted[0])
+        self._rows = relations[star.facts.relation].count
+        block = min(_BLOCK, self._rows)
+        self._buffers, self._absent = Buffers.of(block), np.empty(block, np.int64)
+
+    def _dimension(self, lookup: Lookup) -> _Dimension:
+        return _Dimension(lookup, self._columns(lookup.read, (*lookup.key, *lookup.takes)), self._context)
+
+    def _columns(self, read: Read, variables: Sequence[int]) -> dict[int, np.ndarray]:
+        """By number, the columns of an atom that these variables and its tests are in."""
+        relation = self._relations[read.relation]
+        sides = [side for _, *sides in read.tests for side in sides if isinstance(side, int)]
+        only = tuple(dict.fromkeys([*(read.place[variable] for variable in variables if variable in read.place), *sides]))
+        self._context.spend(relation.count)
+        self._context.check_memory(8 * relation.count * len(only))
+        return dict(zip(only, map(np.ascontiguousarray, relation.columns(only)), strict=True)) if only else {}
+
+    def _wanted_after(self) -> list[tuple[int, ...]]:
+        """The variables that are asked for from each look-up on, and behind the last one."""
+        compared = [side for _, *sides in self._star.tests for side in sides if isinstance(side, int)]
+        read = [variable for computed in self._star.computed for variable in reads(computed)]
+        wanted = [tuple(dict.fromkeys([*self._needed, *compared, *read]))]
+        for lookup in reversed(self._star.lookups):
+            wanted.append(tuple(dict.fromkeys([*wanted[-1], *lookup.key])))
+        return wanted[::-1]
+
+    def rows(self) -> tuple[Columns, np.ndarray]:
+        """All that is found."""
+        out = np.empty((len(self._needed) + 1, self._rows), np.int64)  # of which memory is taken as it is written to
+        size = total = 0
+        for first in range(0, self._rows, _BLOCK):
+            last = min(first + _BLOCK, self._rows)
+            found, many, times = self._block(first, last)
+            if not self._needed:
+                total += many if times is None else int(times.sum())
+            else:
+                for line, variable in zip(out, self._needed, strict=False):
+                    line[size : size + many] = found[variable]
+                out[-1, size : size + many] = 1 if times is None else times
+                size += many
+                self._context.check_memory(8 * size * len(out))
+            self._context.spend((last - first) * len(self._dimensions))
+        if not self._needed:
+            return [], np.array([total if self._count else 1][: bool(total)], np.int64)
+        if size == self._rows:
+            return Lines(out[:-1]), out[-1]
+        return [line[:size] for line in out[:-1]], out[-1, :size]
+
+    def _block(self, first: int, last: int) -> tuple[Variables, int, np.ndarray | None]:
+        """What the facts from `first` up to `last` find: the needed values, how many rows of them, and their proofs if not one each."""
+        facts = self._star.facts
+        columns = {column: values[first:last] for column, values in self._facts.items()}
+        found = {variable: columns[facts.place[variable]] for variable in self._wanted[0] if variable in facts.place}
+        rows, times = last - first, None
+        if facts.tests:
+            kept = np.flatnonzero(np.logical_and.reduce(list(passing(facts.tests, columns, self._context))))
+            found, rows = _taken(found, kept), len(kept)
+        for dimension, wanted in zip(self._dimensions, self._wanted[1:], strict=True):
+            found, rows, times = self._looked_up(dimension, wanted, found, rows, times)
+        if self._star.tests:
+            passes = np.logical_and.reduce(list(passing(self._star.tests, found, self._context)))
+            found, rows, times = _where(passes, found, times)
+        for computation in self._computations:
+            if (values := computation.run(found, rows)) is None:
+                raise _UnfitError
+            if computation.target is not None:
+                found[computation.target] = values
+            else:
+                found, rows, times = _where(values, found, times)
+        return found, rows, times
+
+    def _looked_up(
+        self, dimension: _Dimension, wanted: tuple[int, ...], found: Variables, rows: int, times: np.ndarray | None
+    ) -> tuple[Variables, int, np.ndarray | None]:
+        """The rows that find one, with what is wanted behind that."""
+        lookup, (kept, places) = dimension.lookup, self._buffers
+        many = dimension.table.find([found[variable] for variable in lookup.key], self._buffers) if rows else 0
+        if lookup.negated:
+            many, kept = int(keep_absent(kept, many, rows, self._absent)), self._absent
+        here = {variable: found[variable] for variable in wanted if variable in found}
+        if many < rows:
+            here = _taken(here, kept[:many])
+            times = None if times is None else times.take(kept[:many])
+        for variable in lookup.takes:
+            if variable in wanted:
+                here[variable] = dimension.taken[variable].take(places[:many])
+        if self._count and not lookup.negated and not dimension.table.distinct:
+            more = dimension.table.times(places[:many])
+            times = more if times is None else times * more
+        return here, many, times
+
+
+def _where(passes: np.ndarray, found: Variables, times: np.ndarray | None) -> tuple[Variables, int, np.ndarray | None]:
+    """The rows that pass."""
+    kept = np.flatnonzero(passes)
+    return _taken(found, kept), len(kept), None if times is None else times.take(kept)
+
+
+def _taken(columns: Variables, which: np.ndarray) -> Variables:
+    return {variable: column.take(which) for variable, column in columns.items()}

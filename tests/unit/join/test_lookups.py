@@ -1,0 +1,167 @@
+"""Rows that find their partners by a key: looked up, they find what a search finds, and no key order is made for it."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+import lftj
+from lftj.dictionary import Dictionary
+from lftj.errors import LimitError, ValueRangeError
+from lftj.join.context import Context
+from lftj.join.evaluate import plan_rule, run_plan
+from lftj.join.lookups import found_rows
+from lftj.join.lookups.found_rows import looked_up_rows
+from lftj.join.lookups.tables import Buffers, RowTable
+from scantree import Arena
+from tests.unit.join.random_rules import DOMAIN, database, random_rows, random_rule
+from tests.unit.join.test_row_scan import tallied
+
+FACTS = 40_000
+
+
+@pytest.fixture
+def always(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Facts are looked at however few they are, in blocks of a few."""
+    monkeypatch.setattr(found_rows, "LEAST", 1)
+    monkeypatch.setattr(found_rows, "_BLOCK", 7)
+
+
+def test_looking_up_finds_what_a_search_finds(always: None) -> None:
+    found = negated = counted = computed = 0
+    for seed in range(12_000):
+        by = random.Random(seed)
+        rule, arena = random_rule(by), Arena()
+        data = database(random_rows(by), arena)
+        needed = tuple(by.sample(range(len(rule.variables)), by.randrange(len(rule.variables) + 1)))
+        count, context = by.random() < 0.7, Context(arena, Dictionary())
+        plan = plan_rule(rule, data, context, needed=needed, count=count)
+        rows = looked_up_rows(plan, needed, data, float("inf"), context, count=count)
+        if rows is None:
+            continue
+        searched = tallied(*run_plan(plan, data, context))
+        expected = searched if count else Counter(dict.fromkeys(searched, 1))  # which may repeat in one order and not in another
+        tally = tallied(*rows) if count else Counter(dict.fromkeys(tallied(*rows), 1))
+        if not needed:
+            tally, expected = Counter({(): int(rows[1].sum())}), Counter({(): searched[()]})
+        assert tally == expected, (seed, rule)
+        assert count or (rows[1] == 1).all()
+        found += bool(expected)
+        negated += bool(expected and rule.negated)
+        computed += bool(expected and rule.assignments)
+        counted += any(times > 1 for times in rows[1].tolist())
+    assert found > 100
+    assert negated > 20
+    assert counted > 20
+    assert computed > 20
+
+
+@pytest.mark.parametrize("width", [1, 2, 3])
+@pytest.mark.parametrize("values", [DOMAIN, range(100), range(0, 10**12, 10**8)])
+def test_a_table_finds_the_first_row_of_a_key(width: int, values: Any) -> None:
+    by = random.Random(width)
+    for rows in (0, 1, 5, 60):
+        key = [np.array([by.choice(values) for _ in range(rows)], np.int64) for _ in range(width)]
+        table = RowTable(key)
+        first: dict[tuple[int, ...], int] = {}
+        times = Counter[tuple[int, ...]]()
+        for row, of in enumerate(zip(*(column.tolist() for column in key), strict=True)):
+            first.setdefault(of, row)
+            times[of] += 1
+        sought = [np.array([by.choice(values) for _ in range(200)], np.int64) for _ in range(width)]
+        buffers = Buffers.of(200)
+        many = table.find(sought, buffers)
+        asked = list(zip(*(column.tolist() for column in sought), strict=True))
+        assert buffers.kept[:many].tolist() == [number for number, of in enumerate(asked) if of in first]
+        assert buffers.found[:many].tolist() == [first[of] for of in asked if of in first]
+        assert table.times(buffers.found[:many]).tolist() == [times[of] for of in asked if of in first]
+        assert table.distinct == (len(first) == rows)
+        assert table.most == max(times.values(), default=1)
+
+
+STAR = """
+    .decl sale(n: number, shop: number, thing: number, day: number, price: number)
+    .decl shop(shop: number, town: symbol)
+    .decl thing(thing: number, kind: number)
+    .decl visit(shop: number, guest: number)
+    .decl closed(day: number)
+"""
+
+
+def star(**options: Any) -> Any:
+    workspace = lftj.connect(executor=lftj.ThreadExecutor(1), **options)
+    workspace.add_rules(STAR)
+    workspace.load("sale", [(n, n % 100, n * 7 % 1000, n % 365, n % 97) for n in range(FACTS)])
+    workspace.load("shop", [(n, "ABCDE"[n % 5]) for n in range(100)])
+    workspace.load("thing", [(n, n % 20) for n in range(900)])
+    workspace.load("visit", [(n % 50, n) for n in range(200)])
+    workspace.load("closed", [(n,) for n in range(100, 365)])
+    return workspace
+
+
+def sales() -> list[tuple[int, int, int, int, int]]:
+    return [(n, n % 100, n * 7 % 1000, n % 365, n % 97) for n in range(FACTS)]
+
+
+def test_a_view_of_a_star_is_looked_up_and_then_kept_up_to_date() -> None:
+    workspace = star()
+    workspace.add_rules("""
+        .decl sold(n: number, town: symbol, kind: number)
+        sold(n, x, y) :- sale(n, s, t, d, _), shop(s, x), thing(t, y), !closed(d), s != d.
+        .decl total(town: symbol, n: number, sum: number)
+        total(x, count(), sum(p)) :- sale(_, s, t, _, p), shop(s, x), thing(t, _), visit(s, _).
+        .decl number(n: number)
+        number(count()) :- sale(_, s, t, _, _), shop(s, _), thing(t, k), k > 4.
+    """)
+    assert workspace.memory().df().query("relation == 'sale'").shape[0] == 1
+    plans = [str(workspace.plan(rule)) for rule in workspace.rules]
+    assert "from nothing rows of sale are read as they lie, and looked up in shop, thing, closed" in plans[0]
+    for gone in (None, 3):
+        rows = [row for row in sales() if row[1] != gone]
+        assert workspace["sold"].fetchall() == [(n, "ABCDE"[s % 5], t % 20) for n, s, t, d, _ in rows if t < 900 and d < 100 and s != d]
+        seen = [("ABCDE"[s % 5], p) for _, s, t, _, p in rows if t < 900 and s < 50]
+        assert workspace["total"].fetchall() == [
+            (town, 4 * sum(x == town for x, _ in seen), 4 * sum(p for x, p in seen if x == town)) for town in "ABCDE"
+        ]
+        assert workspace["number"].fetchall() == [(sum(t < 900 and t % 20 > 4 for _, _, t, _, _ in rows),)]
+        assert workspace.verify() == []
+        if gone is None:
+            workspace.load("shop", [(1000, "A")])
+            with workspace.transaction() as tx:
+                tx.delete("shop", [(3, "D")])
+            assert set(workspace.profile(last=1)["strategy"]) == {"update"}
+
+
+def test_a_key_that_several_rows_have_is_searched_for() -> None:
+    workspace = star()
+    workspace.add_rules(".decl met(n: number, g: number)\nmet(n, g) :- sale(n, s, _, _, _), visit(s, g).")
+    assert workspace["met"].fetchall() == [(n, g) for n, s, *_ in sales() for g in range(s, 200, 50) if s < 50]
+
+
+def test_arithmetic_is_done_for_rows_that_found_their_partners() -> None:
+    workspace = star()
+    workspace.add_rules("""
+        .decl worth(kind: number, town: symbol, sum: number)
+        worth(y, x, sum(w)) :- sale(_, s, t, d, p), shop(s, x), thing(t, y), w = p * (d + y), 100 / (y + 1) > 9, x < "D".
+    """)
+    expected: Counter[tuple[int, str]] = Counter()
+    for _, s, t, d, p in sales():
+        if t < 900 and 100 // (t % 20 + 1) > 9 and s % 5 < 3:
+            expected[t % 20, "ABC"[s % 5]] += p * (d + t % 20)
+    assert workspace["worth"].fetchall() == sorted((*group, total) for group, total in expected.items())
+    with pytest.raises(ValueRangeError, match="division by zero"):
+        workspace.add_rules(".decl part(n: number, w: number)\npart(n, w) :- sale(n, s, _, _, p), shop(s, _), w = p / (s - 99).")
+    workspace.add_rules(".decl rest(n: number, w: number)\nrest(n, w) :- sale(n, s, _, _, p), shop(s, _), w = p / (s - 99), s != 99.")
+    assert len(workspace["rest"]) == FACTS * 99 // 100
+
+
+def test_limits_hold() -> None:
+    for limits in ({"work": 10_000}, {"memory": 1}):
+        workspace = star()
+        with pytest.raises(LimitError), workspace.limits(**limits):
+            workspace.add_rules(".decl sold(n: number, x: symbol)\nsold(n, x) :- sale(n, s, _, _, _), shop(s, x).")
+        assert "sold" not in workspace.relations
