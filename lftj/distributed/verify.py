@@ -95,7 +95,9 @@ def _beside(executor: Executor, manifest: Manifest) -> Iterator[tuple[Executor, 
     aside.path = executor.path / f"{_FOLDER}{uuid4().hex[:16]}"
     log = manifest.base_log()
     counts = {name: count for name, count in manifest.counts.items() if name in log}
-    bases = replace(manifest, program={**manifest.program, "rules": []}, log=log, counts=counts, tokens={}, steps={}, batches={})
+    # Of another layout, so that all is derived though there be no rules: a relation with choice domains is derived from its own rows.
+    program = {**manifest.program, "rules": [], "layout": 0}
+    bases = replace(manifest, program=program, log=log, counts=counts, tokens={}, steps={}, batches={})
     try:
         (aside.path / ROWS).mkdir(parents=True)
         for file in bases.files():
