@@ -19,7 +19,7 @@ from uuid import uuid4
 from lftj.dictionary import Dictionary
 from lftj.distributed.commit import Commit
 from lftj.distributed.executor import Executor
-from lftj.distributed.files.entry import Entry, read_entries
+from lftj.distributed.files.entry import Entry, missing, read_entries
 from lftj.distributed.files.manifest import ROWS, Manifest
 from lftj.distributed.parts.failure import checked, guarded
 from lftj.distributed.placing.cuts import Cut
@@ -111,9 +111,11 @@ def _beside(executor: Executor, manifest: Manifest) -> Iterator[tuple[Executor, 
 
 
 def _link(file: Path, name: Path) -> None:
-    """Another name for a file; a copy where the file system has no links."""
+    """Another name for a file; a copy where the file system has no links. Raises DistributedError (E403) where it is gone."""
     try:
         os.link(file, name)
+    except FileNotFoundError:
+        raise missing(file) from None
     except OSError:
         shutil.copyfile(file, name)
 
