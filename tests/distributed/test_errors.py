@@ -31,7 +31,8 @@ by_half(h, sum(n)) :- s(_, n), h = n % 2.
 money(sum(a)) :- m(_, a).
 .decl first[x: number]: number
 first[x] = y :- e(x, y).
-.decl limit(id: number, name: symbol)
+.decl either(z: number)
+either(z) :- m(x, _), (z = 7 / x ; z = 8 / x).
 """
 
 
@@ -51,9 +52,10 @@ def begun(workspace: Any) -> Any:
 
 WRONG: dict[str, Callable[[Any], object]] = {
     "division by zero": lambda ws: ws.load("e", [(1, 1), (2, 0)]),
+    "division in a branch": lambda ws: ws.load("m", [(0, Decimal(1))]),
     "no number": lambda ws: ws.load("s", [("x@1", 1)]),
     "the sum of all": lambda ws: ws.load("s", [(str(i), 2**62 + 2 * i) for i in range(3)]),
-    "a sum of decimals": lambda ws: ws.load("m", [(i, Decimal("9" * 16)) for i in range(3)]),
+    "a sum of decimals": lambda ws: ws.load("m", [(i, Decimal("9" * 16)) for i in range(1, 4)]),
     "two values": lambda ws: ws.load("e", [(1, 1), (1, 2)]),
     "one key": lambda ws: ws.load("acct", [(1, "you@0")]),
     "a row that is not there": lambda ws: _deleted(ws, [(9, "you@0")]),
