@@ -58,8 +58,10 @@ class SparkExecutor:
     """Tells `lftj.connect` that data is to live with the executors, not in this process."""
 
     def __init__(self, spark: SparkSession, partitions: int = 8, *, path: str | os.PathLike[str]):
-        if partitions < 1:
-            raise ValueError(f"partitions must be at least 1, found {partitions}")
+        if not (isinstance(partitions, int) and partitions >= 1):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ValueError(f"partitions is a number of at least 1, found {partitions!r}")
+        if not isinstance(spark, SparkSession):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"expected a Spark session, found {spark!r}: lftj.local_spark() starts one")
         self.spark = spark
         self.partitions = partitions
         self.path = Path(path).absolute()

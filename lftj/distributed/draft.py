@@ -41,6 +41,10 @@ def unsupported(what: str, hint: str) -> DistributedError:
     return DistributedError(f"a distributed workspace cannot do this yet: {what}", hint=hint)
 
 
+NOT_YET = {"add_aggregate": "write the aggregate with count, sum, min, max, mean or concat"}
+"""Calls of workspaces and transactions that are not there, and what to do instead."""
+
+
 class DistributedDraft:
     """Errors leave it as it was. `dictionary` codes the rows that pass through the driver, for the time of the transaction.
 

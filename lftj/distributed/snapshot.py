@@ -9,10 +9,12 @@ from lftj.distributed.draft import RelationOrName
 from lftj.distributed.query import answer
 from lftj.distributed.result import DistributedResult, relation_rows
 from lftj.distributed.store import Store
-from lftj.handles import Relation
+from lftj.distributed.verify import discrepancies
+from lftj.handles import Relation, RuleHandle
 from lftj.result import Result
 from lftj.state import name_of
 from lftj.syntax.builder import Predicate
+from lftj.verify import Discrepancy
 
 
 class DistributedSnapshot:
@@ -20,7 +22,7 @@ class DistributedSnapshot:
 
     def __init__(self, store: Store):
         """For the workspace."""
-        self._store, self._present = store, store.present
+        self._store, self._present, self._program = store, store.present, store.program
 
     @property
     def version(self) -> int:
@@ -51,3 +53,19 @@ class DistributedSnapshot:
     def relations(self) -> Mapping[str, Relation]:
         """The declared relations by name."""
         return {name: Relation(schema) for name, schema in self._present.plan.program.catalog.relations.items()}
+
+    @property
+    def rules(self) -> list[RuleHandle]:
+        """The rules in the order they were added."""
+        return [RuleHandle(source, self._program.rule(source)) for source in self._program.sources]
+
+    def verify(self) -> list[Discrepancy]:
+        """Derive every view anew from the base rows and compare; see `DistributedWorkspace.verify`. Nobody compacts meanwhile.
+
+        Raises DistributedError (E403) for a version of which files are gone.
+        """
+        with self._store.writer.held():
+            return discrepancies(self._present.executor, self._present.manifest, self._present.plan)
+
+    def __repr__(self) -> str:
+        return f"<DistributedSnapshot of version {self.version}, {len(self.relations)} relations>"

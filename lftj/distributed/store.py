@@ -20,12 +20,12 @@ from lftj.distributed.files.manifest import Manifest, PathLock, remove_files, sw
 from lftj.distributed.parts.outcome import Report
 from lftj.distributed.placing.plan import PartPlan
 from lftj.distributed.placing.planner import plan_of
-from lftj.distributed.placing.programs import described, restored
+from lftj.distributed.placing.programs import described, place_in, restored
 from lftj.distributed.present import Present
 from lftj.distributed.stored.stored_files import sweep_shared, sweep_states
 from lftj.distributed.stored.storing import begin_storing, end_storing
 from lftj.distributed.verify import sweep_verified
-from lftj.errors import DistributedError
+from lftj.errors import DistributedError, LftjError
 from lftj.limits import LimitStack
 from lftj.program.program import Program
 from lftj.storage.database import BASE_SUFFIX
@@ -90,7 +90,9 @@ class Store:
                 news = self._news(changes, draft.program)
                 ran = commit.steps_of if outcome.happened else self._ran
                 self._become(outcome.manifest, plan, draft.program, draft.views, changes, news, ran)
-        except BaseException:
+        except BaseException as reason:
+            if isinstance(reason, LftjError):
+                reason.span = place_in(draft.program, description, reason.span)
             if self.manifest.token != commit.token:
                 with suppress(OSError):  # they are of no use, and swept away when the path is opened next
                     remove_files(self.executor.path, commit.files())

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any
+from typing import Any, NoReturn
 
 from lftj.distributed.changes import Changes
-from lftj.distributed.draft import DistributedDraft, RelationOrName
+from lftj.distributed.draft import NOT_YET, DistributedDraft, RelationOrName, unsupported
 from lftj.distributed.store import Store
 from lftj.handles import RuleHandle, handles_of
 from lftj.program.normal_form import RelationSchema
@@ -121,6 +121,17 @@ class DistributedTransaction(Writing[DistributedDraft]):
             raise self._unfinished()
         return self._changes.names() if relation is None else self._changes.of(self._changes.schema(name_of(relation)).name)
 
+    @property
+    def work(self) -> int:
+        """Kernel steps that the commit took, in all parts; 0 before it."""
+        report = None if self._changes is None else self._changes.outcome.report
+        return 0 if report is None else report.steps
+
     def inserted(self, relation: RelationOrName) -> int:
         """How many rows of its own the relation won by the commit."""
         return 0 if self._changes is None else self._changes.outcome.inserted.get(name_of(relation), 0)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name in NOT_YET:
+            raise unsupported(name, NOT_YET[name])
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)

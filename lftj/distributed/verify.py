@@ -19,7 +19,7 @@ from uuid import uuid4
 from lftj.dictionary import Dictionary
 from lftj.distributed.commit import Commit
 from lftj.distributed.executor import Executor
-from lftj.distributed.files.entry import Entry, read_entries
+from lftj.distributed.files.entry import Entry, missing, read_entries
 from lftj.distributed.files.manifest import ROWS, Manifest
 from lftj.distributed.parts.failure import checked, guarded
 from lftj.distributed.placing.cuts import Cut
@@ -95,7 +95,9 @@ def _beside(executor: Executor, manifest: Manifest) -> Iterator[tuple[Executor, 
     aside.path = executor.path / f"{_FOLDER}{uuid4().hex[:16]}"
     log = manifest.base_log()
     counts = {name: count for name, count in manifest.counts.items() if name in log}
-    bases = replace(manifest, program={**manifest.program, "rules": []}, log=log, counts=counts, tokens={}, steps={}, batches={})
+    # Of another layout, so that all is derived though there be no rules: a relation with choice domains is derived from its own rows.
+    program = {**manifest.program, "rules": [], "layout": 0}
+    bases = replace(manifest, program=program, log=log, counts=counts, tokens={}, steps={}, batches={})
     try:
         (aside.path / ROWS).mkdir(parents=True)
         for file in bases.files():
@@ -109,9 +111,11 @@ def _beside(executor: Executor, manifest: Manifest) -> Iterator[tuple[Executor, 
 
 
 def _link(file: Path, name: Path) -> None:
-    """Another name for a file; a copy where the file system has no links."""
+    """Another name for a file; a copy where the file system has no links. Raises DistributedError (E403) where it is gone."""
     try:
         os.link(file, name)
+    except FileNotFoundError:
+        raise missing(file) from None
     except OSError:
         shutil.copyfile(file, name)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from lftj.declared import ChoiceDomains, function_schema, is_news, relation_schema, view_schema
 from lftj.distributed.bounds import Bounds
-from lftj.distributed.draft import RelationOrName, unsupported
+from lftj.distributed.draft import NOT_YET, RelationOrName, unsupported
 from lftj.distributed.memory import memory_report
 from lftj.distributed.plan_report import plan_report
 from lftj.distributed.result import DistributedResult, all_as_change, relation_rows
@@ -166,8 +166,7 @@ class DistributedWorkspace:
     @property
     def rules(self) -> list[RuleHandle]:
         """The rules in the order they were added."""
-        program = self._store.program
-        return [RuleHandle(source, program.rule(source)) for source in program.sources]
+        return self.snapshot().rules
 
     def subscribe(self, relation: RelationOrName, callback: Callback, snapshot: bool = False) -> Subscription:
         """Call `callback(changes)` after every commit of this process that changes the relation, as `Workspace.subscribe`.
@@ -183,11 +182,14 @@ class DistributedWorkspace:
         return subscription
 
     # ── looking inside ────────────────────────────────────────────────────────────────────────────────────────────────
-    def plan(self) -> Result:
+    def plan(self, rule: RuleHandle | None = None) -> Result:
         """Where relations live and what parts are sent: one row per local relation, with its stage and the rule's relation it stands for.
 
-        `how`: `sliced` by a column, `whole in every part`, or `in the first part`; `rows` of the relation in all.
+        `how`: `sliced` by a column, `whole in every part`, or `in the first part`; `rows` of the relation in all. The joins of one `rule`
+        are not shown: DistributedError (E400).
         """
+        if rule is not None:
+            raise unsupported("plan of a rule", "print(ws.plan()) shows where relations live; lftj.connect() plans the joins of rules")
         return plan_report(self._store.present)
 
     def memory(self) -> Result:
@@ -244,11 +246,6 @@ class DistributedWorkspace:
 
     # ── what it cannot do yet ─────────────────────────────────────────────────────────────────────────────────────────
     def __getattr__(self, name: str) -> NoReturn:
-        if name in _NOT_YET:
-            raise unsupported(name, _NOT_YET[name])
+        if name in NOT_YET:
+            raise unsupported(name, NOT_YET[name])
         raise no_attribute(self, DistributedTransaction, name)
-
-
-_NOT_YET = {
-    "add_aggregate": "write the aggregate with count, sum, min, max, mean or concat",
-}

@@ -10,6 +10,7 @@ a wrap. A mean is the exact total over n, rounded once, as Python divides intege
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import NamedTuple
 
 import numpy as np
@@ -78,11 +79,16 @@ def published_sums(totals: Totals, result: Type, name: Callable[[int], str]) -> 
         low = -high
     for group in _outside(totals, low, high)[:1]:
         exact, scale = totals.exact(group), result.scale or 0
-        shown = f"{exact}e-{scale}" if scale else f"{exact}"
-        rounding = "to_float(…)" if result.precision is None else "to_float(to_string(…))"
-        hint = f"sum {rounding} of it, which rounds, or make the groups smaller"
-        raise ValueRangeError(f"sum {name(group)} is {shown}, outside the range of {result}", hint=hint)
+        shown = str(Decimal(f"{exact}e-{scale}")) if scale else f"{exact}"
+        raise outside_range(name(group), shown, str(result))
     return totals.int64()
+
+
+def outside_range(group: str, shown: str, type: str) -> ValueRangeError:
+    """The error for a sum that is none of its type's values."""
+    rounding = "to_float(…)" if type == "int" else "to_float(to_string(…))"
+    hint = f"sum {rounding} of it, which rounds, or make the groups smaller"
+    return ValueRangeError(f"sum {group} is {shown}, outside the range of {type}", hint=hint)
 
 
 def _outside(totals: Totals, low: int, high: int) -> list[int]:

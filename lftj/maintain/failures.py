@@ -17,14 +17,14 @@ def placed(stratum: Stratum, heads: CommitHeads) -> Iterator[None]:
         yield
     except (ValueRangeError, ValueTypeError) as error:
         rules = [each for rule in stratum.rules for each in heads.together_with(rule)]
-        if error.span is None and len(rules) == 1:
-            error.span = rules[0].span
+        if error.span is None and len(places := {rule.span for rule in rules}) == 1:
+            (error.span,) = places
         error.message += f", {_where({rule.relation for rule in rules})}"
         raise
 
 
 def _where(relations: set[str]) -> str:
-    if QUESTION in relations:
+    if any(name.startswith(QUESTION) for name in relations):  # parts have it under names of their own
         return "in the question"
     visible = [f"`{name}`" for name in sorted(relations) if "#" not in name]
     if not visible:

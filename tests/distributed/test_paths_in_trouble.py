@@ -283,3 +283,20 @@ def test_files_that_are_not_parquet_are_named(tmp_path: Path) -> None:
             assert caught.value.code == "E232"
         source.write_bytes(whole)
         assert workspace.load("e", source) == 5000
+
+
+def test_a_file_that_says_something_else_of_its_columns_is_damaged(tmp_path: Path) -> None:
+    executor = InlineExecutor(tmp_path, 1)
+    workspace: Any = lftj.connect(executor=executor)
+    workspace.relation("s", {"name": str, "n": int})
+    workspace.load("s", [("a", 1), ("b", 2)])
+    (file,) = (tmp_path / "rows").glob("*.arrow")
+    written = file.read_bytes()
+    found = set()
+    for at in range(len(written)):  # each of the bytes that no checksum is of, too
+        file.write_bytes(written[:at] + bytes([written[at] ^ 4]) + written[at + 1 :])
+        try:
+            assert sorted(workspace["s"].fetchall()) == [("a", 1), ("b", 2)]
+        except lftj.LftjError as error:
+            found.add((error.code, type(error)))
+    assert found == {("E403", lftj.DistributedError)}

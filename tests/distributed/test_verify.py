@@ -105,3 +105,11 @@ def test_without_rules_there_is_nothing_to_compare(tmp_path: Path):
     executor.tasks.clear()
     assert workspace.verify() == []
     assert not executor.tasks
+
+
+def test_a_relation_with_choice_domains_may_have_no_rules(tmp_path: Path):
+    workspace = lftj.connect(executor=InlineExecutor(tmp_path, 3))
+    chosen = workspace.relation("chosen", {"x": int, "y": int}, choice="x")
+    workspace.load(chosen, [(1, 2), (1, 1), (2, 5)])
+    assert sorted(workspace[chosen].fetchall()) == [(1, 1), (2, 5)]
+    assert workspace.verify() == []

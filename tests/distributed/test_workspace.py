@@ -1,4 +1,4 @@
-"""What a workspace in parts refuses by name: calls after its end, an end inside a transaction, and what it cannot do yet."""
+"""What a workspace in parts refuses by name: calls after its end, an end inside a transaction, and what it cannot do yet; and snapshots."""
 
 from __future__ import annotations
 
@@ -8,6 +8,12 @@ import pytest
 
 import lftj
 from tests.distributed.inline import InlineExecutor
+
+RULES = """
+.decl e(x: number, y: number)
+.decl n(x: number, n: number)
+n(x, count()) :- e(x, _).
+"""
 
 
 def test_a_closed_workspace_says_so(tmp_path: Path) -> None:
@@ -35,5 +41,37 @@ def test_what_cannot_be_done_yet_is_named_with_what_to_do_instead(tmp_path: Path
         with pytest.raises(lftj.DistributedError, match="cannot do this yet: add_aggregate") as caught:
             workspace.add_aggregate(lftj.UserAggregate("product", 1, int, max))
         assert (caught.value.code, caught.value.hint) == ("E400", "write the aggregate with count, sum, min, max, mean or concat")
+        with workspace.transaction() as tx, pytest.raises(lftj.DistributedError, match="cannot do this yet: add_aggregate"):
+            tx.add_aggregate(lftj.UserAggregate("product", 1, int, max))
         with pytest.raises(AttributeError, match="no attribute"):
             workspace.add_aggregates  # noqa: B018
+        workspace.add_rules(RULES)
+        with pytest.raises(lftj.DistributedError, match="cannot do this yet: plan of a rule"):
+            workspace.plan(workspace.rules[0])
+
+
+def test_a_snapshot_has_the_rules_of_its_version_and_is_verified(tmp_path: Path) -> None:
+    with lftj.connect(executor=InlineExecutor(tmp_path)) as workspace:
+        (rule,) = workspace.add_rules(RULES)
+        workspace.load("e", [(1, 2), (1, 3)])
+        before = workspace.snapshot()
+        workspace.remove_rule(rule)
+        workspace.load("e", [(2, 3)])
+        assert ([str(each.rule) for each in before.rules], workspace.snapshot().rules) == ([str(rule.rule)], [])
+        assert repr(before) == f"<DistributedSnapshot of version {before.version}, 2 relations>"
+        assert before["n"].fetchall() == [(1, 2)]
+        assert before.verify() == []
+        workspace.compact()
+        with pytest.raises(lftj.DistributedError, match="is missing") as caught:
+            before.verify()
+        assert caught.value.code == "E403"
+        assert workspace.snapshot().verify() == []
+
+
+def test_a_transaction_counts_the_work_of_all_parts(tmp_path: Path) -> None:
+    with lftj.connect(executor=InlineExecutor(tmp_path)) as workspace:
+        workspace.add_rules(RULES)
+        with workspace.transaction() as tx:
+            tx.insert("e", [(1, 2), (2, 3)])
+            assert tx.work == 0
+        assert tx.work == workspace.profile().steps.iloc[-1] > 0

@@ -67,6 +67,13 @@ def test_only_what_can_be_imported_is_a_task() -> None:
         task_name(lambda payload: payload)
 
 
-def test_no_partitions_is_an_error(spark: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("partitions", [0, 2.5, "2"])
+def test_no_partitions_is_an_error(spark: Any, tmp_path: Path, partitions: Any) -> None:
     with pytest.raises(ValueError, match="at least 1"):
-        SparkExecutor(spark, 0, path=tmp_path)
+        SparkExecutor(spark, partitions, path=tmp_path)
+
+
+def test_no_session_is_an_error(tmp_path: Path) -> None:
+    session: Any = "local[2]"
+    with pytest.raises(TypeError, match="expected a Spark session, found 'local"):
+        SparkExecutor(session, 2, path=tmp_path)

@@ -172,7 +172,7 @@ def _signed_rows(
     numbers = [place for place, (holder, _) in enumerate(piece.parts) if whole or not lies or holder in (part, EVERYBODY)]
     if not numbers:
         return no_rows(schema.arity), np.empty(0, np.int8)
-    columns, signs = _coded(_batches(folder, piece, numbers), schema, dictionary)
+    columns, signs = _coded(folder / piece.file, _batches(folder, piece, numbers), schema, dictionary)
     if not whole and not lies:
         slot = parts_of(columns, [type for _, type in schema.columns], cut, dictionary, parts)
         kept = (slot == part) | (slot == EVERYBODY)
@@ -193,7 +193,7 @@ def sampled_rows(
         return no_rows(schema.arity), np.empty(0, np.int8)
     table = _batches(folder, piece, numbers)
     first = zlib.crc32(piece.file.encode()) % step
-    return _coded(table.take(pa.array(np.arange(first, table.num_rows, step))), schema, dictionary)
+    return _coded(folder / piece.file, table.take(pa.array(np.arange(first, table.num_rows, step))), schema, dictionary)
 
 
 def _batches(folder: Path, piece: Piece, numbers: Sequence[int]) -> pa.Table:
@@ -203,18 +203,30 @@ def _batches(folder: Path, piece: Piece, numbers: Sequence[int]) -> pa.Table:
         with pa.memory_map(str(file)) as source:
             reader = pa.ipc.open_file(source)
             batches = [reader.get_batch(number) for number in numbers]
-            good = all(_sum_of(batch) == piece.sums[number] for number, batch in zip(numbers, batches, strict=True))
-            if good:
+            if any(column.null_count or len(column) != batch.num_rows for batch in batches for column in batch.columns):
+                reason = "it says of columns that they lack values"  # which is no part of the checksums
+            elif all(_sum_of(batch) == piece.sums[number] for number, batch in zip(numbers, batches, strict=True)):
                 return pa.Table.from_batches(batches)
-            reason = "its rows have another checksum"
+            else:
+                reason = "its rows have another checksum"
     except FileNotFoundError:
-        hint = "take the path back from a copy; a result that was read before the path was compacted or opened again is read anew"
-        raise DistributedError(f"{file} is missing", code="E403", hint=hint) from None
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, IndexError, OSError) as problem:
+        raise missing(file) from None
+    except (pa.ArrowNotImplementedError, IndexError, ValueError, OSError) as problem:
         if isinstance(problem, OSError) and problem.errno is not None:
             raise  # the system cannot read it now
         reason = str(problem)
-    raise DistributedError(f"{file} is damaged: {reason}", code="E403", hint="take the path back from a copy")
+    raise damaged(file, reason)
+
+
+def missing(file: Path) -> DistributedError:
+    """The error for a file of rows that is gone."""
+    hint = "take the path back from a copy; a result that was read before the path was compacted or opened again is read anew"
+    return DistributedError(f"{file} is missing", code="E403", hint=hint)
+
+
+def damaged(file: Path, reason: str) -> DistributedError:
+    """The error for a file of rows that is not what was written."""
+    return DistributedError(f"{file} is damaged: {reason}", code="E403", hint="take the path back from a copy")
 
 
 def _sum_of(batch: pa.RecordBatch) -> int:
@@ -226,7 +238,10 @@ def _sum_of(batch: pa.RecordBatch) -> int:
     return found
 
 
-def _coded(table: pa.Table, schema: RelationSchema, dictionary: Dictionary) -> tuple[Columns, np.ndarray]:
+def _coded(file: Path, table: pa.Table, schema: RelationSchema, dictionary: Dictionary) -> tuple[Columns, np.ndarray]:
+    """Rows and signs. Raises DistributedError (E403) where the file says of its columns what nobody wrote; checksums are those of rows."""
+    if not table.schema.equals(pa.schema([(SIGN, pa.int8()), *((name, type.arrow) for name, type in schema.columns)])):
+        raise damaged(file, "its columns are others")
     signs = table.column(SIGN).to_numpy()
     if not schema.arity:
         return [np.zeros(len(signs), np.int64)], signs

@@ -9,7 +9,11 @@ from typing import Any
 
 from lftj import errors
 
-_LOCAL = re.compile(r"(?:@(?:\d+|all|one)(?:#base)?|~)(?=[`'])")
+_CUT = r"(?:[%!~]|@(?:\d+|all|one|here)(?:\+(?:\d+|all))?|#base)+"
+_NAMED = re.compile(rf"(`[\w?]+){_CUT}(?=`)|^([\w?]+){_CUT}(?= has two values )")
+"""Local names in messages, which show values of users too: `'me@1'` is none."""
+_ASKED = re.compile(rf"(?<=[\w?]){_CUT}(?=[`'])")
+"""Local names in hints."""
 
 
 @dataclass(frozen=True)
@@ -21,19 +25,20 @@ class Failure:
     code: str
     hint: str | None
     rows: tuple[tuple[object, ...], ...] = ()
+    span: errors.Span | None = None
 
     def error(self) -> errors.LftjError:
         """The error again."""
         kind: Any = getattr(errors, self.kind)
         more = {"rows": list(self.rows)} if self.rows else {}
-        return kind(self.message, code=self.code, hint=self.hint, **more)
+        return kind(self.message, code=self.code, span=self.span, hint=self.hint, **more)
 
 
 def told(error: errors.LftjError) -> Failure:
     """An error as data, with the names that users gave their relations."""
-    hint = None if error.hint is None else _LOCAL.sub("", error.hint)
-    rows = tuple(getattr(error, "rows", ()))
-    return Failure(type(error).__name__, _LOCAL.sub("", error.message), error.code, hint, rows)
+    hint = None if error.hint is None else _ASKED.sub("", error.hint)
+    message = _NAMED.sub(lambda found: found[1] or found[2], error.message)
+    return Failure(type(error).__name__, message, error.code, hint, tuple(getattr(error, "rows", ())), error.span)
 
 
 def checked(found: Sequence[Any]) -> list[Any]:

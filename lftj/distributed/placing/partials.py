@@ -18,7 +18,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from lftj.errors import ValueRangeError
 from lftj.heads.float_sum import ExactSum
+from lftj.heads.integer_sum import outside_range
 from lftj.heads.user import UserAggregate
 from lftj.program.normal_form import (
     AggregateTerm,
@@ -95,7 +97,7 @@ def split_projection(rule: NormalRule, name: str, schema: RelationSchema) -> Spl
 def _reading(rule: NormalRule, shares: RelationSchema, merged: str, head: tuple[Ref | AggregateTerm, ...]) -> NormalRule:
     variables = tuple(RuleVariable(f"_{name}", type) for name, type in shares.columns)
     atom = PositiveAtom(shares.name, tuple(Ref(place) for place in range(shares.arity)))
-    return NormalRule(rule.source, merged, head, variables, (atom,))
+    return NormalRule(rule.source, merged, head, variables, (atom,), span=rule.span)
 
 
 def share_column(rule: NormalRule, column: int) -> int:
@@ -164,9 +166,23 @@ def _rounded(state: tuple[int, ...]) -> float:
     return ExactSum.of_parts(*state[:3]).value()
 
 
+class _Sum(UserAggregate):
+    """A total of integers or decimals, put together from shares."""
+
+    __slots__ = ()
+
+    def note(self, problem: Exception, group: str) -> None:
+        """What a sum in one part would say of a total that its type has no value for."""
+        if isinstance(problem, ValueRangeError):
+            shown, _, type = problem.message.partition(" is outside the range of ")
+            told = outside_range(group, shown, "int" if type.startswith("int") else type)
+            problem.message, problem.hint = told.message, told.hint
+
+
 def _verb(name: str, zero: tuple[int, ...], lift: Any, finish: Any, types: tuple[Type, ...], result: Type) -> UserAggregate:
     widths = _EXACT_WIDTHS if len(zero) > 2 else _WIDTHS
-    return UserAggregate(name, zero, lift, _summed, _negated, finish, types, result, widths[: len(zero)])
+    kind = _Sum if name.startswith("#sum") else UserAggregate
+    return kind(name, zero, lift, _summed, _negated, finish, types, result, widths[: len(zero)])
 
 
 def _integral(kind: str, scale: int) -> list[UserAggregate]:

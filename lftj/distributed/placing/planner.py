@@ -168,7 +168,7 @@ class Planner:
                 names.append(self._reading(atom.relation, cut_of(atom, lead, self._home_or_none(atom.relation)), {}))
         atoms = tuple(replace(atom, relation=name) for atom, name in zip(rule.atoms, names, strict=False))
         negated = tuple(replace(atom, relation=name) for atom, name in zip(rule.negated, names[len(atoms) :], strict=True))
-        return replace(rule, relation=rule.relation + NEWS_SUFFIX, atoms=atoms, negated=negated, span=None)
+        return replace(rule, relation=rule.relation + NEWS_SUFFIX, atoms=atoms, negated=negated)
 
     def _localized(self, rule: Rule, lead: Lead, head: str, homes: Mapping[str, Cut]) -> Rule:
         """The rule over local names; notes what is read in which cut. `homes`: of the rule's own stratum."""
@@ -185,7 +185,7 @@ class Planner:
         negated = tuple(replace(atom, relation=name) for atom, name in zip(rule.negated, names[len(atoms) :], strict=True))
         first = lead.first if isinstance(lead, Pair) else lead
         first = first if isinstance(first, int) and not alone else None
-        return replace(rule, relation=head, atoms=atoms, negated=negated, span=None, lead=first)
+        return replace(rule, relation=head, atoms=atoms, negated=negated, lead=first)
 
     def _reading(self, relation: str, cut: Cut, own: Mapping[str, Cut]) -> str:
         """The local name of a relation in a cut, which from now on comes to each part if it is not derived there."""

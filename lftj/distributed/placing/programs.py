@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from lftj.errors import Span
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.syntax.parser import parse
@@ -44,6 +45,19 @@ def restored(description: Mapping[str, Any]) -> tuple[Program, frozenset[str]]:
     if rules := "\n".join(description.get("rules", ())):
         program = program.add(parse(rules))[0]
     return program, frozenset(each["name"] for each in description.get("relations", ()) if each["view"])
+
+
+def place_in(program: Program, description: Mapping[str, Any], span: Span | None) -> Span | None:
+    """A place in the user's text: the rule's, for a place in the text that workers have of it. Others stay what they are."""
+    rules = description.get("rules", ())
+    if span is None or span.source != "\n".join(rules):
+        return span
+    line = 0
+    for text, source in zip(rules, program.sources.values(), strict=True):
+        line += text.count("\n") + 1
+        if span.line <= line:
+            return source.rule.span
+    return None
 
 
 def digest(description: Mapping[str, Any]) -> str:

@@ -148,7 +148,7 @@ def test_a_sum_may_leave_int64_on_its_way() -> None:
     [
         (INT, [(2**62, 2)], "sum for the group ('FR', 7) is 9223372036854775808, outside the range of int"),
         (INT, [(-(2**63), 1), (-1, 1)], "sum for the group ('FR', 7) is -9223372036854775809, outside the range of int"),
-        (decimal(4, 2), [(Decimal("99.99"), 1), (Decimal("0.01"), 1)], "is 10000e-2, outside the range of decimal(4,2)"),
+        (decimal(4, 2), [(Decimal("99.99"), 1), (Decimal("0.01"), 1)], "is 100.00, outside the range of decimal(4,2)"),
         (FLOAT, [(1.7e308, 2)], "sum for the group ('FR', 7): the sum is beyond the greatest float"),
         (FLOAT, [(math.inf, 1), (-math.inf, 1)], "has both +inf and -inf in it"),
     ],

@@ -1,0 +1,94 @@
+"""What goes wrong in a part is told as in one process: the same words, names and places in the user's text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lftj
+from lftj.errors import LftjError
+from tests.distributed.inline import InlineExecutor
+
+RULES = """
+.decl e(x: number, y: number)
+.decl s(name: symbol, n: number)
+.decl m(x: number, amount: decimal(18, 2))
+.decl part(x: number, z: number)
+part(x, z) :-
+    e(x, y),
+    z = x / y.
+.decl number_of(name: symbol, n: number)
+number_of(a, to_number(a)) :- s(a, _).
+.decl all(n: number)
+all(sum(n)) :- s(_, n).
+.decl by_half(h: number, n: number)
+by_half(h, sum(n)) :- s(_, n), h = n % 2.
+.decl money(amount: decimal(18, 2))
+money(sum(a)) :- m(_, a).
+.decl first[x: number]: number
+first[x] = y :- e(x, y).
+.decl either(z: number)
+either(z) :- m(x, _), (z = 7 / x ; z = 8 / x).
+"""
+
+
+def told(workspace: Any, work: Callable[[Any], object]) -> str:
+    """What an error says."""
+    with pytest.raises(LftjError) as caught:
+        work(workspace)
+    return str(caught.value)
+
+
+def begun(workspace: Any) -> Any:
+    workspace.add_rules(RULES, file="prog.dl")
+    workspace.relation("acct", {"id": int, "name": str}, key="id")
+    workspace.load("acct", [(1, "me@1"), (2, "`me~`")])
+    return workspace
+
+
+WRONG: dict[str, Callable[[Any], object]] = {
+    "division by zero": lambda ws: ws.load("e", [(1, 1), (2, 0)]),
+    "division in a branch": lambda ws: ws.load("m", [(0, Decimal(1))]),
+    "no number": lambda ws: ws.load("s", [("x@1", 1)]),
+    "the sum of all": lambda ws: ws.load("s", [(str(i), 2**62 + 2 * i) for i in range(3)]),
+    "a sum of decimals": lambda ws: ws.load("m", [(i, Decimal("9" * 16)) for i in range(1, 4)]),
+    "two values": lambda ws: ws.load("e", [(1, 1), (1, 2)]),
+    "one key": lambda ws: ws.load("acct", [(1, "you@0")]),
+    "a row that is not there": lambda ws: _deleted(ws, [(9, "you@0")]),
+    "a question": lambda ws: ws.query("e(x, y), z = x / (y - y)"),
+}
+
+
+def _deleted(workspace: Any, rows: list[tuple[Any, ...]]) -> None:
+    with workspace.transaction() as tx:
+        tx.delete("acct", rows, missing="error")
+
+
+@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize("parts", [1, 3])
+def test_errors_of_parts_are_those_of_one_process(tmp_path: Path, parts: int, name: str) -> None:
+    far = begun(lftj.connect(executor=InlineExecutor(tmp_path, parts)))
+    near = begun(lftj.connect())
+    if name == "a question":
+        near.load("e", [(1, 1)])
+        far.load("e", [(1, 1)])
+    assert told(far, WRONG[name]) == told(near, WRONG[name])
+
+
+def test_a_rule_that_is_added_to_rows_is_shown(tmp_path: Path) -> None:
+    workspace: Any = begun(lftj.connect(executor=InlineExecutor(tmp_path, 3)))
+    workspace.load("e", [(1, 2)])
+    found = told(workspace, lambda ws: ws.add_rules("part(x, z) :-\n  e(x, y), z = y % (x - 1).", file="more.dl"))
+    assert found.startswith("more.dl:1:1: error[E221]")
+    assert "part(x, z) :-" in found
+
+
+def test_a_path_that_was_opened_again_shows_its_rule(tmp_path: Path) -> None:
+    executor = InlineExecutor(tmp_path, 3)
+    begun(lftj.connect(executor=executor)).close()
+    found = told(lftj.connect(executor=executor), WRONG["division by zero"])
+    assert "part(x, z) :- e(x, y), z = x / y." in found
