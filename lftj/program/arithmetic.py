@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from lftj.errors import ValueRangeError
-from lftj.program.normal_form import Apply, Expression
+from lftj.program.normal_form import Apply, Expression, Value
 from lftj.types import INT64_MAX, INT64_MIN, Type
 
 MAY_FAIL = frozenset(("+", "-", "*", "/", "%", "^", "neg", "to_int"))
@@ -25,7 +25,17 @@ _MICROSECOND = datetime.timedelta(microseconds=1)
 
 def may_fail(expression: Expression) -> bool:
     """Whether there are operands for which the expression has no value."""
-    return isinstance(expression, Apply) and (expression.operator in MAY_FAIL or any(map(may_fail, expression.args)))
+    if not isinstance(expression, Apply):
+        return False
+    return (expression.operator in MAY_FAIL and not _divides(expression)) or any(map(may_fail, expression.args))
+
+
+def _divides(expression: Apply) -> bool:
+    """Whether integers are divided by a constant that divides all of them: by −1 the least one has no quotient."""
+    if expression.operator not in ("/", "%") or expression.type.name != "int":
+        return False
+    divisor = expression.args[1]
+    return isinstance(divisor, Value) and divisor.value not in (0, -1)
 
 
 def evaluate(operator: str, values: tuple[Any, ...], result: Type) -> object:

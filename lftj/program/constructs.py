@@ -19,6 +19,7 @@ from lftj.program.checked import (
     CheckedRule,
     FunctorCall,
 )
+from lftj.program.computed_keys import with_computed_keys
 from lftj.program.conjunct import Conjunct
 from lftj.program.extreme_negation import as_extreme
 from lftj.program.hidden import HiddenRelations
@@ -51,6 +52,10 @@ class Lowering(Agenda):
                 apart = not single or len(literal.branches) == 1
                 return [branch.literals for branch in literal.branches] if apart else [(self._united(literal, conjunct),)]
         raise AssertionError(f"{literal} is not nested")
+
+    def finished(self, conjunct: Conjunct) -> Conjunct:
+        """See the base class."""
+        return with_computed_keys(conjunct, self.hidden, self.variables, self.new_variable, self.cyclic)
 
     # ── what an inner body needs of the one around it ─────────────────────────────────────────────────────────────────
     def _imported(self, block: Block, variables: Variables, conjunct: Conjunct) -> list[CheckedLiteral]:

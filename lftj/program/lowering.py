@@ -47,6 +47,10 @@ class Agenda:
         """Plainer literals in place of a nested one, which `conjunct` binds what it needs; several alternatives only if not `single`."""
         raise NotImplementedError
 
+    def finished(self, conjunct: Conjunct) -> Conjunct:
+        """A conjunction without nested constructs, as it is best joined."""
+        return conjunct
+
     def lower(self, literals: Sequence[CheckedLiteral], single: bool) -> list[Conjunct]:
         """The conjunctions that together say what `literals` say; at most one if `single`. Raises DeclarationError (E166)."""
         done: list[Conjunct] = []
@@ -57,7 +61,7 @@ class Agenda:
             if nested is None:
                 continue
             if not nested:
-                done.append(conjunct)
+                done.append(self.finished(conjunct))
             else:
                 chosen = self._next(nested, conjunct, single)
                 rest = [literal for literal in nested if literal is not chosen]

@@ -117,6 +117,19 @@ AGGREGATES = {
         "h2(y, n) :- b(y), n = max y : { a(_, y) }.",
         "rule1#max1(max(y)) :- a(_0, y).\nh2(y, n) :- b(y), rule1#max1(n).",
     ),
+    "an equation of two computed sides is looked up": (
+        "h2(x, y) :- a(x, d), a(y, e), d / 3 = e / 3, d % 2 = e % 2.",
+        """rule1#in1(_2, y, e) :- a(y, e), _2 := e / 3.
+        h2(x, y) :- a(x, d), rule1#in1(_2, y, e), _2 := d / 3, d % 2 = e % 2.""",
+    ),
+    "but not where it may have no value": (
+        "h2(x, y) :- a(x, d), a(y, e), d / x = e / y.",
+        "h2(x, y) :- a(x, d), a(y, e), d / x = e / y.",
+    ),
+    "nor between atoms that something else links": (
+        "h2(x, y) :- a(x, d), a(y, e), d / 3 = e / 3, x = y.",
+        "h2(x, x) :- a(x, d), a(x, e), d / 3 = e / 3.",
+    ),
     "head aggregate over an expression": ("hf(x, sum(v * 2.0)) :- w(x, v).", "hf(x, sum(_2)) :- w(x, v), _2 := v * 2.0."),
     "concat keeps its separator as a variable": (
         'hs(concat(t, ", ", n)) :- s(n, t).',
