@@ -13,6 +13,7 @@ compared with, have to be among those of the body around it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 from lftj.program.arithmetic import may_fail
 from lftj.program.bindings import bound_by, of_literals
@@ -22,6 +23,9 @@ from lftj.program.normal_form import Apply, Expression, Filter, Ref, RuleVariabl
 
 _FUNCTIONS = {"<": "min", ">": "max"}
 _TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
+
+Literal = TypeVar("Literal", CheckedAtom, Filter)
+"""What comes in goes out."""
 
 Images = Mapping[int, Expression]
 """What stands in the body around for variables of the negation."""
@@ -55,9 +59,18 @@ def as_extreme(
 
 
 def _plain(literal: CheckedLiteral, cyclic: Collection[str]) -> bool:
-    if isinstance(literal, CheckedAtom):
-        return literal.relation not in cyclic and not any(isinstance(arg, Apply) for arg in literal.args)
+    atom = literal if isinstance(literal, CheckedAtom) else _absent(literal)
+    if atom is not None:
+        return atom.relation not in cyclic and not any(isinstance(arg, Apply) for arg in atom.args)
     return isinstance(literal, Filter) and not may_fail(literal.left) and not may_fail(literal.right)
+
+
+def _absent(literal: CheckedLiteral) -> CheckedAtom | None:
+    """The atom that is negated, if it is one without variables of its own."""
+    match literal:
+        case CheckedNegation(block=Block(literals=(CheckedAtom() as atom,), local=local)) if not local:
+            return atom
+    return None
 
 
 def _stands_in(literals: Sequence[CheckedLiteral], images: Images, conjunct: Conjunct) -> bool:
@@ -65,7 +78,8 @@ def _stands_in(literals: Sequence[CheckedLiteral], images: Images, conjunct: Con
     tests = {each for each in (*conjunct.filters, *conjunct.positive) if isinstance(each, Filter)}
     for found in _matches([each for each in literals if isinstance(each, CheckedAtom)], images, conjunct):
         wanted = [_with_images(each, found) for each in literals if isinstance(each, Filter)]
-        if all(test in tests or _turned(test) in tests for test in wanted):
+        absent = [_with_images(atom, found) for each in literals if (atom := _absent(each)) is not None]
+        if all(test in tests or _turned(test) in tests for test in wanted) and all(atom in conjunct.negated for atom in absent):
             return True
     return False
 
@@ -95,8 +109,10 @@ def _matched(atom: CheckedAtom, candidate: CheckedAtom, images: Images) -> Image
     return found
 
 
-def _with_images(test: Filter, images: Images) -> Filter:
-    return Filter(test.operator, _image(test.left, images), _image(test.right, images))
+def _with_images(literal: Literal, images: Images) -> Literal:
+    if isinstance(literal, CheckedAtom):
+        return CheckedAtom(literal.relation, tuple(arg if arg is None else _image(arg, images) for arg in literal.args))
+    return Filter(literal.operator, _image(literal.left, images), _image(literal.right, images))
 
 
 def _image(expression: Expression, images: Images) -> Expression:

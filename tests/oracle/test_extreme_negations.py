@@ -19,6 +19,9 @@ v(x, z) :- t(u, x, _), t(u, z, _), x < z, !( t(u, m, _), x < m, m < z ).
 v(x, count()) :- t(x, d, a), a > 2, !( t(x, e, b), b > 2, e > d ).
 v(x, sum(d)) :- t(x, d, a), (q(x, d) ; a > 1), !( t(x, e, _), e > d ).
 v(x, a) :- t(x, d, a), q(x, d), !( t(x, e, _), q(x, e), e > d ).
+v(x, z) :- t(u, x, _), t(u, z, _), x < z, !q(u, z), !( t(u, m, _), x < m, m < z, !q(u, m) ).
+v(x, d) :- t(x, d, a), !q(_, d), !( t(x, e, _), e > d, !q(_, e) ).
+v(x, d) :- t(x, d, a), !q(d, _), !( t(x, e, _), e > d, !q(_, e) ).
 v(x, d) :- t(x, d, d), !( t(x, e, e), d < e ).
 v(x, d) :- t(x, d, 3), !( t(x, e, 3), d < e ).
 v(x, d) :- t(x, d, a), a != d, !( t(x, e, f), e > d, f != e ).

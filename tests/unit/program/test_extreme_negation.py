@@ -19,11 +19,23 @@ EXTREMES = {
     ),
     "the last one up to a bound": (
         "h2(x, f) :- a(x, d), e(x, f), f <= d, !( e(x, g), g <= d, g > f ).",
-        ["rule1#not1(x, d, max(g)) :- a(x, d), e(x, g), g <= d.", "h2(x, f) :- a(x, d), e(x, f), rule1#not1(x, d, f), f <= d."],
+        [
+            "rule1#in1(x, _2) :- e(x, g), _2 := mirror(g).",
+            "rule1#not1(x, d, min(_1)) :- rule1#in1(x, _1), a(x, d), _1 >= mirror(d).",
+            "h2(x, f) :- a(x, d), e(x, f), rule1#not1(x, d, _3), f := mirror(_3), f <= d.",
+        ],
     ),
     "its bound written from the right": (
         "h2(x, f) :- a(x, d), e(x, f), d >= f, !( e(x, g), g <= d, g > f ).",
-        ["rule1#not1(x, d, max(g)) :- a(x, d), e(x, g), g <= d.", "h2(x, f) :- a(x, d), e(x, f), rule1#not1(x, d, f), d >= f."],
+        [
+            "rule1#in1(x, _2) :- e(x, g), _2 := mirror(g).",
+            "rule1#not1(x, d, min(_1)) :- rule1#in1(x, _1), a(x, d), _1 >= mirror(d).",
+            "h2(x, f) :- a(x, d), e(x, f), rule1#not1(x, d, _3), f := mirror(_3), d >= f.",
+        ],
+    ),
+    "of what is not in another relation": (
+        "h1(x) :- a(x, y), !b(y), !e(x, _), !( a(x, z), y < z, !b(z), !e(x, _) ).",
+        ["rule1#not1(x, max(z)) :- a(x, z), !b(z), !e(x, _).", "h1(x) :- a(x, y), rule1#not1(x, y), !b(y), !e(x, _)."],
     ),
     "among those of two atoms": (
         "h1(x) :- a(x, y), b(y), !( a(x, z), y < z, b(z) ).",
@@ -34,6 +46,8 @@ EXTREMES = {
 OTHERS = {
     "the value need not be one of those": "h1(x) :- a(x, y), !( e(x, z), z < y ).",
     "nor meet what they have to": "h1(x) :- a(x, y), !( a(x, z), z < y, b(z) ).",
+    "nor be absent where they have to": "h1(x) :- a(x, y), !b(x), !( a(x, z), z < y, !b(z) ).",
+    "a wildcard is none of its own variables": "h1(x) :- a(x, y), !e(y, _), !( a(x, z), z < y, !( e(z, w), w > 3 ) ).",
     "nor their comparisons": "h1(x) :- a(x, y), !( a(x, z), z < y, z > 3 ).",
     "those equal to it count too": "h1(x) :- a(x, y), !( a(x, z), z <= y ).",
     "the group has other values in it": "h1(x) :- a(x, y), a(y, w), !( a(w, z), z < y ).",
