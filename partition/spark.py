@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -58,12 +59,12 @@ class SparkExecutor:
     """Tells `lftj.connect` that data is to live with the executors, not in this process."""
 
     def __init__(self, spark: SparkSession, partitions: int = 8, *, path: str | os.PathLike[str]):
-        if not (isinstance(partitions, int) and partitions >= 1):  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not (isinstance(partitions, Integral) and partitions >= 1):  # NumPy's integers too
             raise ValueError(f"partitions is a number of at least 1, found {partitions!r}")
         if not isinstance(spark, SparkSession):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"expected a Spark session, found {spark!r}: lftj.local_spark() starts one")
         self.spark = spark
-        self.partitions = partitions
+        self.partitions = int(partitions)
         self.path = Path(path).absolute()
 
     def map(self, task: Task, payloads: Iterable[Any], places: Sequence[int] | None = None, *, seconds: float | None = None) -> list[Any]:

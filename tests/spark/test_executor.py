@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -71,6 +72,11 @@ def test_only_what_can_be_imported_is_a_task() -> None:
 def test_no_partitions_is_an_error(spark: Any, tmp_path: Path, partitions: Any) -> None:
     with pytest.raises(ValueError, match="at least 1"):
         SparkExecutor(spark, partitions, path=tmp_path)
+
+
+def test_numbers_of_numpy_are_numbers(spark: Any, tmp_path: Path) -> None:
+    partitions: Any = np.int64(3)
+    assert type(SparkExecutor(spark, partitions, path=tmp_path).partitions) is int
 
 
 def test_no_session_is_an_error(tmp_path: Path) -> None:
