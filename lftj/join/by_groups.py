@@ -20,8 +20,10 @@ _DEARER = 4.0
 def evaluate_by_groups(
     rule: NormalRule, relations: Relations, context: Context, *, needed: tuple[int, ...], width: int, count: bool = True
 ) -> Iterator[tuple[Columns, np.ndarray]]:
-    """As `evaluate` gives them, but the rows in pieces, no group in two: the first `width` of `needed`.
+    """The values of `needed` over all satisfying assignments, and how many of these each row stands for, in pieces of rows: no group, the
+    first `width` of `needed`, is in two. Rows may repeat; without `count` every count is 1.
 
+    The rows of a single relation may be read as they lie (`row_scan`), and partners that are found by a key looked up (`lookups`).
     Where rows are many the plan begins with the group, unless that is far dearer: then, as where they are few, they come all at once.
     Raises LimitError when a piece takes more memory than it may.
     """

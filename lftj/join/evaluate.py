@@ -14,7 +14,6 @@ from lftj.join.lookups.found_rows import looked_up_rows
 from lftj.join.matching_rows import MatchingRows
 from lftj.join.parallel import Compact, parts_of, patience_with
 from lftj.join.plan import RulePlan, make_plan
-from lftj.join.row_scan import scanned_rows
 from lftj.join.run import Run, evaluation_failure
 from lftj.join.trace import NOTHING, Logged, Sink
 from lftj.program.normal_form import NormalRule
@@ -81,7 +80,7 @@ def plan_once(
 def looked_up(
     plan: RulePlan, needed: tuple[int, ...], relations: Relations, context: Context, *, count: bool
 ) -> tuple[Columns, np.ndarray] | None:
-    """What `evaluate` returns, where look-ups find it in less time than the plan would (`lookups`); else None."""
+    """What `run_plan` returns, in another order, where look-ups find it in less time than the plan would (`lookups`); else None."""
     before = context.work
     found = looked_up_rows(plan, needed, relations, plan.choice.cost, context, count=count)
     if found is not None:
@@ -153,21 +152,3 @@ def run_plan(plan: RulePlan, relations: Relations, context: Context) -> tuple[Co
         return [np.empty(0, np.int64) for _ in plan.outputs], np.empty(0, np.int64)
     rows = pieces[0] if len(pieces) == 1 else np.concatenate(pieces, axis=1)
     return list(rows[:-1]), rows[-1]
-
-
-def evaluate(
-    rule: NormalRule, relations: Relations, context: Context, *, needed: tuple[int, ...] | None = None, count: bool = True
-) -> tuple[Columns, np.ndarray]:
-    """The values of `needed` (by default the head's variables) over all satisfying assignments, and how many of these each row stands for.
-
-    Rows may repeat unless the needed variables come first in the variable order. Without `count` every count is 1. The rows of a single
-    relation may be read as they lie (`row_scan`), and partners that are found by a key looked up (`lookups`).
-    """
-    if needed is None:
-        needed = rule.group
-    if (found := scanned_rows(rule, needed, relations, context)) is not None:
-        return found
-    plan, relations = plan_once(rule, relations, context, needed=needed, count=count)
-    if (found := looked_up(plan, needed, relations, context, count=count)) is not None:
-        return found
-    return run_plan(plan, relations, context)

@@ -28,8 +28,6 @@ _COMPARE: Mapping[str, Callable[..., np.ndarray]] = {
     ">": np.greater,
     ">=": np.greater_equal,
 }
-_TURNED = str.maketrans("<>", "><")  # the operator when both sides change places
-
 Side = int | Value
 """A column of the relation, or a constant."""
 
@@ -112,9 +110,8 @@ class RowScan:
 
 def code_test(condition: Filter, rule: NormalRule) -> CodeTest | None:
     """A comparison that needs no more than codes, as (operator, variable, variable or constant); None for others."""
+    condition = condition.turned if isinstance(condition.left, Value) else condition
     left, right, operator = condition.left, condition.right, condition.operator
-    if isinstance(left, Value):
-        left, right, operator = right, left, operator.translate(_TURNED)
     if not isinstance(left, Ref) or not isinstance(right, Ref | Value):
         return None
     if operator not in ("=", "!=") and rule.variables[left.variable].type.name == "str":

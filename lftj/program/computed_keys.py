@@ -33,9 +33,7 @@ def with_computed_keys(
                 continue
             assert isinstance(mine, Apply)
             key, columns = new_variable(mine.type), [Ref(variable) for variable in sorted(of_literal(atom))]
-            body = Conjunct([atom, Filter("=", key, mine)])
-            name = hidden.define("in", (key, *columns), [body], variables)
-            assert name is not None, "one conjunction makes one rule"
+            name = hidden.define_computed(atom, (key, *columns), key, mine, variables)
             found: list[CheckedLiteral] = [CheckedAtom(name, (key, *columns)), Filter("=", key, other)]
             others = [each for each in conjunct.positive if each is not atom and each is not equation]
             conjunct = Conjunct([*others, *found], conjunct.negated, conjunct.filters)

@@ -22,7 +22,6 @@ from lftj.program.conjunct import Conjunct
 from lftj.program.normal_form import Apply, Expression, Filter, Ref, RuleVariable
 
 _FUNCTIONS = {"<": "min", ">": "max"}
-_TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
 
 Literal = TypeVar("Literal", CheckedAtom, Filter)
 """What comes in goes out."""
@@ -44,7 +43,7 @@ def as_extreme(
         return None
     for place, test in enumerate(block.literals):
         others = (*block.literals[:place], *block.literals[place + 1 :])
-        for turned in (test, _turned(test)) if isinstance(test, Filter) else ():
+        for turned in (test, test.turned) if isinstance(test, Filter) else ():
             match turned:
                 case Filter(operator="<" | ">", left=Ref(value), right=Ref(least)) if value in block.local and least not in block.local:
                     type = variables[value].type
@@ -79,7 +78,7 @@ def _stands_in(literals: Sequence[CheckedLiteral], images: Images, conjunct: Con
     for found in _matches([each for each in literals if isinstance(each, CheckedAtom)], images, conjunct):
         wanted = [_with_images(each, found) for each in literals if isinstance(each, Filter)]
         absent = [_with_images(atom, found) for each in literals if (atom := _absent(each)) is not None]
-        if all(test in tests or _turned(test) in tests for test in wanted) and all(atom in conjunct.negated for atom in absent):
+        if all(test in tests or test.turned in tests for test in wanted) and all(atom in conjunct.negated for atom in absent):
             return True
     return False
 
@@ -122,8 +121,3 @@ def _image(expression: Expression, images: Images) -> Expression:
         case Apply():
             return Apply(expression.operator, tuple(_image(arg, images) for arg in expression.args), expression.type)
     return expression
-
-
-def _turned(test: Filter) -> Filter:
-    """The same comparison, read from the right."""
-    return Filter(_TURNED[test.operator], test.right, test.left)

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lftj.errors import Span
+from lftj.program.checked import CheckedAtom
 from lftj.program.conjunct import Conjunct, HeadTerm, RuleMaker
-from lftj.program.normal_form import AggregateTerm, FunctorRule, NormalRule, Ref, RelationSchema, RuleVariable
+from lftj.program.normal_form import AggregateTerm, Expression, Filter, FunctorRule, NormalRule, Ref, RelationSchema, RuleVariable
 from lftj.types import Type
 
 Domains = tuple[tuple[int, ...], ...]
@@ -39,6 +40,14 @@ class HiddenRelations:
         if not rules:
             return None
         return self._relation(kind, rules, [_column(place, term, rules[0]) for place, term in enumerate(rules[0].head)], choice)
+
+    def define_computed(
+        self, atom: CheckedAtom, head: Sequence[HeadTerm], made: Ref, value: Expression, variables: Sequence[RuleVariable]
+    ) -> str:
+        """The relation `in(head) :- atom, made = value`, for another atom to be joined with what is computed from this one."""
+        name = self.define("in", head, [Conjunct([atom, Filter("=", made, value)])], variables)
+        assert name is not None, "one conjunction makes one rule"
+        return name
 
     def define_functor(self, functor: str, domain: str, types: tuple[Type, ...], result: Type | None) -> str:
         """The relation of the rows of `domain` with the functor's result, or of those where a predicate holds."""
@@ -73,23 +82,28 @@ AGGREGATES = ("count", "sum", "min", "max", "mean")
 
 def of_aggregate(name: str) -> bool:
     """True for the hidden relation of a body aggregate."""
-    return name.partition("#")[2].rstrip("0123456789") in AGGREGATES
+    return _kind(name) in AGGREGATES
 
 
 def of_negation(name: str) -> bool:
     """True for the hidden relation of a nested negation."""
-    return name.partition("#")[2].rstrip("0123456789") == "not"
+    return _kind(name) == "not"
 
 
 def only_input(name: str) -> bool:
     """True for the hidden relation of the values given to a functor or an aggregate, which no user has in mind."""
-    return name.partition("#")[2].rstrip("0123456789") == "in"
+    return _kind(name) == "in"
 
 
 def explain_hidden(name: str) -> str:
     """What a hidden relation stands for, in the words of the rule it comes from."""
-    kind = name.partition("#")[2].rstrip("0123456789")
+    kind = _kind(name)
     words = {"not": "`!( … )`", "or": "`( … ; … )`", "choice": "`choice(…)`"}
     if kind in AGGREGATES:
         return f"the aggregate `{kind}`"
     return words.get(kind, f"the functor `{kind}`")
+
+
+def _kind(name: str) -> str:
+    """What a hidden relation was defined as; "" for one that is not hidden."""
+    return name.partition("#")[2].rstrip("0123456789")

@@ -17,8 +17,7 @@ from lftj.program.hidden import HiddenRelations
 from lftj.program.normal_form import Apply, Expression, Filter, Ref, RuleVariable
 from lftj.types import INT, Type
 
-_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_BELOW = ("<", "<=")
+_BELOW, _ABOVE = ("<", "<="), (">", ">=")
 
 
 def mirror(value: Expression, type: Type = INT) -> Apply:
@@ -52,26 +51,21 @@ class Mirrored:
         made = [self._atom(each, target, turned, asked | _in_others(each, atoms)) for each in atoms]
         if target.variable in of_literals([*others, *filters, *conjunct.negated]):
             others.append(Filter("=", target, mirror(turned, self._variables[target.variable].type)))
-        filters += [Filter(_TURNED[operator], turned, mirror(bound)) for _, (operator, bound) in bounds]
+        filters += [Filter(operator, mirror(bound), turned).turned for _, (operator, bound) in bounds]
         return Conjunct([*made, *others], list(conjunct.negated), filters), turned
 
     def _atom(self, atom: CheckedAtom, target: Ref, turned: Ref, asked: Variables) -> CheckedAtom:
         """The atom of a hidden relation that has the mirrored value in place of the target, and other variables where somebody asks."""
         others = [Ref(variable) for variable in sorted(of_literal(atom) & asked - {target.variable})]
         made = self._new_variable(INT)
-        body = Conjunct([atom, Filter("=", made, mirror(target))])
-        name = self._hidden.define("in", (*others, made), [body], self._variables)
-        assert name is not None, "one conjunction makes one rule"
+        name = self._hidden.define_computed(atom, (*others, made), made, mirror(target), self._variables)
         return CheckedAtom(name, (*others, turned))
 
 
 def bound_of(test: Filter, target: Ref) -> tuple[str, Expression] | None:
     """How a comparison bounds a variable: the operator as if the variable stood left of it, and what stands on the other side."""
-    if test.operator not in _TURNED:
-        return None
-    if test.left == target:
-        return test.operator, test.right
-    return (_TURNED[test.operator], test.left) if test.right == target else None
+    reading = next((each for each in (test, test.turned) if each.left == target), None)
+    return (reading.operator, reading.right) if reading is not None and reading.operator in (*_BELOW, *_ABOVE) else None
 
 
 def _in_others(atom: CheckedAtom, atoms: Iterable[CheckedAtom]) -> Variables:

@@ -96,6 +96,9 @@ class Assignment:
     expression: Expression
 
 
+_TURNED = str.maketrans("<>", "><")
+
+
 @dataclass(frozen=True, slots=True)
 class Filter:
     """`left operator right` with operator one of `= != < <= > >=`; both sides have one type."""
@@ -103,6 +106,11 @@ class Filter:
     operator: str
     left: Expression
     right: Expression
+
+    @property
+    def turned(self) -> Filter:
+        """The same comparison, read from the right."""
+        return Filter(self.operator.translate(_TURNED), self.right, self.left)
 
 
 @dataclass(frozen=True, slots=True)

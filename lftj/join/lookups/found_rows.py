@@ -81,9 +81,7 @@ class _Evaluation:
         self._computations = [Computation(computed, plan, context) for computed in star.computed]
         self._star, self._needed, self._context, self._count = star, needed, context, count
         self._relations = relations
-        self._dimensions = [
-            _Dimension(lookup, self._columns(lookup.read, (*lookup.key, *lookup.takes)), context) for lookup in star.lookups
-        ]
+        self._dimensions = list(map(self._dimension, star.lookups))
         context.check_memory(sum(dimension.table.nbytes for dimension in self._dimensions))
         if relations[star.facts.relation].count * math.prod(dimension.table.most for dimension in self._dimensions) > _COUNTED:
             raise _UnfitError

@@ -13,7 +13,7 @@ from lftj.errors import ValueRangeError
 from lftj.join import by_groups
 from lftj.join.by_groups import evaluate_by_groups
 from lftj.join.context import Context
-from lftj.join.evaluate import evaluate
+from lftj.join.evaluate import plan_rule, run_plan
 from scantree import Arena
 from tests.unit.join.random_rules import database, random_rows, random_rule
 from tests.unit.join.test_row_scan import tallied
@@ -32,7 +32,7 @@ def test_pieces_have_all_rows_and_each_group_once(piece: int, monkeypatch: pytes
         data = database(random_rows(by), arena)
         context = Context(arena, Dictionary())
         try:
-            expected = evaluate(rule, data, context, needed=needed)
+            expected = run_plan(plan_rule(rule, data, context, needed=needed, count=True), data, context)
         except ValueRangeError:
             with pytest.raises(ValueRangeError):
                 list(evaluate_by_groups(rule, data, context, needed=needed, width=width))

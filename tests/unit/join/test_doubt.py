@@ -12,7 +12,6 @@ import pytest
 from lftj.dictionary import Dictionary
 from lftj.errors import ValueRangeError
 from lftj.join.context import Context
-from lftj.join.evaluate import evaluate
 from lftj.program.normal_form import (
     Apply,
     Assignment,
@@ -27,6 +26,7 @@ from lftj.program.normal_form import (
 )
 from lftj.types import INT
 from scantree import Arena
+from tests.unit.join.evaluating import evaluate
 from tests.unit.join.random_rules import ARITIES, COMPARE, HIGHEST, Row, Rows, computed, database, random_order
 
 Env = list[int | None]

@@ -13,12 +13,12 @@ from lftj.dictionary import Dictionary
 from lftj.errors import LimitError, ValueRangeError
 from lftj.join import run as running
 from lftj.join.context import Context
-from lftj.join.evaluate import evaluate
 from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RelationSchema, RuleVariable
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT
 from scantree import Arena, Tree
 from tests.unit.join.bodies import Body, Term
+from tests.unit.join.evaluating import evaluate
 
 SCHEMA = RelationSchema("e", (("a", INT), ("b", INT)))
 BODIES = {
