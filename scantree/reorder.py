@@ -16,6 +16,7 @@ from scantree.page_kernels import FAN_CAPACITY, LEAF_CAPACITY
 from scantree.reorder_kernels import build_packed, pack_leaves, survey_leaves
 from scantree.rows import sort_order
 from scantree.tree import Tree
+from scantree.word_sort import sort_words
 
 FEW = 1 << 14
 """Rows below which they are reordered by columns."""
@@ -47,7 +48,7 @@ def packed(tree: Tree, like: Tree, order: Sequence[int], dropped: int) -> Tree |
         return None
     bits, rows = np.array(widths, np.int64), np.empty(len(tree), np.int64)
     pack_leaves(memory, tree.root, tree.height, columns, zeros, lows, bits, rows)
-    rows.sort()
+    sort_words(rows, sum(widths))
     with tree.arena.lock:
         tree.arena.sweep()
         tree.arena.require(words_to_load(like.layout, len(rows)))

@@ -10,14 +10,18 @@ constant column, or as a flag.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from scantree.columns import Lines, as_matrix
-from scantree.packing import Columns, single_key
 from scantree.packing_kernels import DISTINCT, SORTED, TOO_WIDE, pack_rows, state_of, sum_equal, unpack_rows
 from scantree.rows_kernels import locate_ascending, mark_common, merge_distinct, refine_ranges
 from scantree.rows_kernels import run_sums as _sum_runs
 from scantree.summing import summed_in_place
+from scantree.word_sort import places_in_order, sort_words
+
+Columns = Sequence[np.ndarray]
 
 _GALLOP = 8
 """A side this many times shorter than the other is searched for in it instead of merged with it."""
@@ -48,19 +52,7 @@ def sort_order(columns: Columns) -> np.ndarray:
     if not columns:
         raise ValueError("rows without columns have no number to permute")
     rows = len(columns[0])
-    return np.arange(rows, dtype=np.int64) if is_sorted(columns) else _argsort(columns)
-
-
-def _argsort(columns: Columns) -> np.ndarray:
-    rows = len(columns[0])
-    # The position rides along in the low bits: one vectorised sort of plain integers, and stable.
-    width = (rows - 1).bit_length()
-    key = single_key(columns, spare=width)
-    key <<= width
-    key |= np.arange(rows, dtype=np.int64)
-    key.sort()
-    key &= (1 << width) - 1
-    return key
+    return np.arange(rows, dtype=np.int64) if is_sorted(columns) else places_in_order(columns)
 
 
 def _sorted_matrix(data: np.ndarray, width: int, *, unique: bool = False) -> tuple[np.ndarray, int]:
@@ -76,9 +68,9 @@ def _sorted_matrix(data: np.ndarray, width: int, *, unique: bool = False) -> tup
             data = data.take(equal_runs(list(data), width), axis=1)
         return data, state
     if state == TOO_WIDE:
-        ordered = np.sort(data) if len(data) == 1 else data.take(_argsort(list(data[:width])), axis=1)
+        ordered = data.take(places_in_order(list(data[:width])), axis=1)
         return (ordered.take(equal_runs(list(ordered), width), axis=1) if unique else ordered), 0
-    key.sort()
+    sort_words(key, state)
     ordered = np.empty_like(data)
     count = unpack_rows(key, bounds[0], bounds[1], unique, ordered)
     return (ordered if count == rows else ordered[:, :count]), 0

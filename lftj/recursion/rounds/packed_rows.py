@@ -13,6 +13,7 @@ from lftj.storage.delta import Columns
 from lftj.storage.loose_rows import LooseRows, every_order
 from lftj.storage.relation import Order
 from scantree import Arena
+from scantree.word_sort import sort_words
 
 
 class Packed(NamedTuple):
@@ -33,13 +34,16 @@ class Packed(NamedTuple):
     def sorted_by(self, order: Order) -> Packed:
         """Rows whose columns are those of `order`, ascending. O(n log n), by sorting plain integers."""
         if order == tuple(range(self.lows.size)):
-            return self if self.ordered else self._replace(words=np.sort(self.words), ordered=True)
+            return self if self.ordered else self._sorted(self.words.copy())
         widths = tuple(self.widths[column] for column in order)
         shifts = np.array([sum(widths[place + 1 :]) for place in range(len(order))], np.int64)
         words = np.empty_like(self.words)
         reordered(self.words, self.shifts, np.array(order, np.int64), shifts, words)
-        words.sort()
-        return Packed(words, self.lows[list(order)], shifts, widths, True)
+        return Packed(words, self.lows[list(order)], shifts, widths, False)._sorted(words)
+
+    def _sorted(self, words: np.ndarray) -> Packed:
+        sort_words(words, sum(self.widths))
+        return self._replace(words=words, ordered=True)
 
 
 class ValueTest(NamedTuple):

@@ -17,6 +17,7 @@ from lftj.recursion.rounds.packed_rows import Packed
 from lftj.recursion.rounds.spare_tables import give_back, unfilled, zeroed
 from lftj.recursion.rounds.wide_rows import WideRows
 from partition.executor import ThreadExecutor
+from scantree.word_sort import sort_words
 
 Columns = list[np.ndarray]
 
@@ -97,7 +98,7 @@ class RowSet:
     def _take(self, ordered: bool) -> np.ndarray:
         packed = self._fresh.rows()
         if ordered:
-            packed.sort()
+            sort_words(packed, sum(self._widths))
         self._fresh.clear()
         self._taken.append(packed)
         self._taken_count += packed.size
@@ -109,7 +110,7 @@ class RowSet:
             return self._wide.columns()
         buffer = unfilled(self.count)
         packed = np.concatenate([*self._taken, self._fresh.rows()], out=buffer)
-        packed.sort()
+        sort_words(packed, sum(self._widths))
         columns = self._unpack(packed)
         give_back(buffer)
         return columns

@@ -1,0 +1,101 @@
+"""Radix sort of words, from the lowest digit to the highest: each pass keeps the order of words with equal digits.
+
+[Knuth, The Art of Computer Programming 3, section 5.2.5, algorithm R]
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from scantree.jit import compiled, inlined, load, store
+
+
+@compiled
+def ascending(words):
+    """Whether words ascend. Stops at the first that does not."""
+    for i in range(1, words.size):
+        if load(words, i) < load(words, i - 1):
+            return False
+    return True
+
+
+@inlined
+def count_digits(words, low, width, digits):
+    """How often each value of each digit occurs: 2^width counts for the lowest digit, then those of the next."""
+    mask = (1 << width) - 1
+    counts = np.zeros(digits << width, np.int64)
+    for i in range(words.size):
+        word = load(words, i) >> low
+        for digit in range(digits):
+            at = (digit << width) + (word & mask)
+            store(counts, at, load(counts, at) + 1)
+            word >>= width
+    return counts
+
+
+@inlined
+def is_constant(words, shift, mask, counts, first):
+    """Whether all words have the same digit there, by the counts of its values."""
+    return load(counts, first + ((load(words, 0) >> shift) & mask)) == words.size
+
+
+@inlined
+def count_before(counts, first, last):
+    """Make each of the counts [first, last) the sum of those before it: where the run of a value begins."""
+    before = 0
+    for at in range(first, last):
+        count = load(counts, at)
+        store(counts, at, before)
+        before += count
+
+
+@compiled
+def sort_digits(words, scratch, low, width, digits):
+    """Sort words by so many digits of `width` bits each, the lowest of them at bit `low`. `scratch` is as long, and overwritten."""
+    mask = (1 << width) - 1
+    ends = count_digits(words, low, width, digits)
+    source, target = words, scratch
+    moves = 0
+    for digit in range(digits):
+        shift, first = low + digit * width, digit << width
+        if is_constant(words, shift, mask, ends, first):
+            continue
+        count_before(ends, first, first + mask + 1)
+        for i in range(words.size):
+            word = load(source, i)
+            at = first + ((word >> shift) & mask)
+            place = load(ends, at)
+            store(target, place, word)
+            store(ends, at, place + 1)
+        source, target = target, source
+        moves += 1
+    if moves & 1:
+        words[:] = scratch
+
+
+@compiled
+def sort_places(words, places, word_scratch, place_scratch, width, digits):
+    """As `sort_digits` from bit 0 on, and `places` along with the words."""
+    mask = (1 << width) - 1
+    ends = count_digits(words, 0, width, digits)
+    source, target = words, word_scratch
+    riding, riding_to = places, place_scratch
+    moves = 0
+    for digit in range(digits):
+        shift, first = digit * width, digit << width
+        if is_constant(words, shift, mask, ends, first):
+            continue
+        count_before(ends, first, first + mask + 1)
+        for i in range(words.size):
+            word = load(source, i)
+            at = first + ((word >> shift) & mask)
+            place = load(ends, at)
+            store(target, place, word)
+            store(riding_to, place, load(riding, i))
+            store(ends, at, place + 1)
+        source, target = target, source
+        riding, riding_to = riding_to, riding
+        moves += 1
+    if moves & 1:
+        words[:] = word_scratch
+        places[:] = place_scratch
