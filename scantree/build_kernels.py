@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from scantree.jit import compiled, store
+from scantree.packing_kernels import INT64_MAX, KEY_BITS
 from scantree.page_kernels import ENTRIES, FAN_CAPACITY, LEAF_CAPACITY, WIDTH, leaf_column, new_index, new_leaf, set_entry
 
 
@@ -61,4 +62,33 @@ def build(memory, layout, data, fill):
     pages = np.empty(count, np.int64)
     for i in range(count):
         pages[i] = write_leaf(memory, layout, data, rows * i // count, rows * (i + 1) // count)
+    return raise_levels(memory, layout, pages, count, 0)
+
+
+@compiled
+def write_packed_leaf(memory, layout, packed, first, last, dropped, lows, widths):
+    """A leaf of the packed rows [first, last), which hold their columns' distances from `lows`, less the `dropped` bits of every value."""
+    leaf = new_leaf(memory, layout)
+    shift = 0
+    for column in range(lows.size - 1, -1, -1):
+        base = leaf_column(leaf, column)
+        mask = INT64_MAX >> (KEY_BITS - widths[column])
+        low = lows[column]
+        bits = dropped[column]
+        for row in range(first, last):
+            store(memory, base + row - first, (((packed[row] >> shift) & mask) + low) << bits)
+        shift += widths[column]
+    memory[leaf + ENTRIES] = last - first
+    return leaf
+
+
+@compiled
+def build_packed(memory, layout, packed, dropped, lows, widths, fill):
+    """As `build`, of ascending packed rows, of which there are some."""
+    rows = packed.size
+    fill = max(1, min(fill, layout[LEAF_CAPACITY]))
+    count = (rows + fill - 1) // fill
+    pages = np.empty(count, np.int64)
+    for i in range(count):
+        pages[i] = write_packed_leaf(memory, layout, packed, rows * i // count, rows * (i + 1) // count, dropped, lows, widths)
     return raise_levels(memory, layout, pages, count, 0)

@@ -10,10 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from scantree.layout import load_fill, words_to_load
 from scantree.packing_kernels import KEY_BITS
 from scantree.page_kernels import FAN_CAPACITY, LEAF_CAPACITY
-from scantree.reorder_kernels import build_packed, pack_leaves, survey_leaves
+from scantree.reorder_kernels import pack_leaves, survey_leaves
 from scantree.rows import sort_order
 from scantree.tree import Tree
 from scantree.word_sort import sort_words
@@ -49,10 +48,7 @@ def packed(tree: Tree, like: Tree, order: Sequence[int], dropped: int) -> Tree |
     bits, rows = np.array(widths, np.int64), np.empty(len(tree), np.int64)
     pack_leaves(memory, tree.root, tree.height, columns, zeros, lows, bits, rows)
     sort_words(rows, sum(widths))
-    with tree.arena.lock:
-        tree.arena.sweep()
-        tree.arena.require(words_to_load(like.layout, len(rows)))
-        return like.version(*tree.arena.made(build_packed, like.layout, rows, zeros, lows, bits, load_fill(like.layout)))
+    return like.with_packed(rows, lows, bits, zeros)
 
 
 def by_columns(tree: Tree, like: Tree, order: Sequence[int], dropped: int) -> Tree:

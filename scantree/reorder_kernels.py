@@ -1,4 +1,4 @@
-"""Bringing a tree's rows into another key order: one pass over its leaves into packed rows, and one from these, sorted, into new leaves.
+"""Bringing a tree's rows into another key order: one pass over its leaves into packed rows, from which, sorted, new leaves are made.
 
 `order` tells for each column of the new tree which one of the old it is, and `dropped` how many of its low bits become zero. A packed row
 holds its columns' distances from their least values, without these bits, the first in the highest bits.
@@ -6,12 +6,9 @@ holds its columns' distances from their least values, without these bits, the fi
 
 from __future__ import annotations
 
-import numpy as np
-
-from scantree.build_kernels import raise_levels
-from scantree.jit import compiled, load, store
-from scantree.packing_kernels import INT64_MAX, KEY_BITS
-from scantree.page_kernels import ENTRIES, LEAF_CAPACITY, leaf_column, new_leaf
+from scantree.jit import compiled, load
+from scantree.packing_kernels import INT64_MAX
+from scantree.page_kernels import ENTRIES, leaf_column
 from scantree.seek_kernels import END, leaf_at, next_leaf
 
 
@@ -59,32 +56,3 @@ def pack_leaves(memory, root, height, order, dropped, lows, widths, packed):
                     packed[row + slot] = (packed[row + slot] << shift) | ((load(memory, base + slot) >> bits) - low)
         row += entries
         position = next_leaf(memory, root, height, position)
-
-
-@compiled
-def write_packed_leaf(memory, layout, packed, first, last, dropped, lows, widths):
-    """A leaf of the packed rows [first, last)."""
-    leaf = new_leaf(memory, layout)
-    shift = 0
-    for column in range(lows.size - 1, -1, -1):
-        base = leaf_column(leaf, column)
-        mask = INT64_MAX >> (KEY_BITS - widths[column])
-        low = lows[column]
-        bits = dropped[column]
-        for row in range(first, last):
-            store(memory, base + row - first, (((packed[row] >> shift) & mask) + low) << bits)
-        shift += widths[column]
-    memory[leaf + ENTRIES] = last - first
-    return leaf
-
-
-@compiled
-def build_packed(memory, layout, packed, dropped, lows, widths, fill):
-    """As `build_kernels.build`, of ascending packed rows, of which there are some."""
-    rows = packed.size
-    fill = max(1, min(fill, layout[LEAF_CAPACITY]))
-    count = (rows + fill - 1) // fill
-    pages = np.empty(count, np.int64)
-    for i in range(count):
-        pages[i] = write_packed_leaf(memory, layout, packed, rows * i // count, rows * (i + 1) // count, dropped, lows, widths)
-    return raise_levels(memory, layout, pages, count, 0)

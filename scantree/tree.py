@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from scantree.apply_kernels import apply as apply_changes
 from scantree.arena import Arena, Words
-from scantree.build_kernels import build
+from scantree.build_kernels import build, build_packed
 from scantree.columns import Columns, as_matrix
 from scantree.diff_kernels import diff
 from scantree.layout import load_fill, make_layout, words_to_change, words_to_load
@@ -92,6 +92,20 @@ class Tree:
             self.arena.require(words_to_load(self.layout, data.shape[1]))
             root, height = self.arena.made(build, self.layout, data, load_fill(self.layout))
             return self._published(root, height, data.shape[1])
+
+    def with_packed(self, rows: Words, lows: Words, widths: Words, dropped: Words) -> Tree:
+        """The version with these rows, ascending, distinct and packed, of a tree without rows. O(n).
+
+        A packed row has each column's distance from the least value, both without so many `dropped` low bits, in a field of so many
+        bits, the first column's the highest.
+        """
+        if not rows.size:
+            return self
+        with self.arena.lock:
+            self.arena.sweep()
+            self.arena.require(words_to_load(self.layout, rows.size))
+            root, height = self.arena.made(build_packed, self.layout, rows, dropped, lows, widths, load_fill(self.layout))
+            return self._published(root, height, rows.size)
 
     def _published(self, root: int, height: int, count: int) -> Tree:
         """The version that was just made. Call with the lock held."""

@@ -12,7 +12,7 @@ from lftj.recursion.rounds.row_set_kernels import passing, reordered, unpack
 from lftj.storage.delta import Columns
 from lftj.storage.loose_rows import LooseRows, every_order
 from lftj.storage.relation import Order
-from scantree import Arena
+from scantree import Arena, Tree
 from scantree.word_sort import sort_words
 
 
@@ -93,5 +93,7 @@ class PackedRows(LooseRows):
         """About `rows` rows at equal distances."""
         return list(self.packed._replace(words=self.packed.words[:: max(1, self.count // rows)].copy()).columns())
 
-    def _ascending(self, order: Order) -> np.ndarray:
-        return self.packed.sorted_by(order).columns()
+    def _made(self, order: Order) -> Tree:
+        packed = self.packed.sorted_by(order)
+        widths, whole = np.array(packed.widths, np.int64), np.zeros(len(order), np.int64)
+        return Tree.empty(self._arena, len(order)).with_packed(packed.words, packed.lows, widths, whole)
