@@ -100,14 +100,17 @@ def chunks(
     logged: Logged = NOTHING,
     log: Sink | None = None,
     compact: Compact | None = None,
+    assembly: Assembly | None = None,
 ) -> Iterator[np.ndarray]:
     """The plan's output rows in pieces: arrays of shape (outputs + 1) × n, the last row the number of proofs.
 
     Ascending by the levels in plan order. A piece is overwritten by the next. `log` is given the records of what is `logged`
     (`Assembly.channels` numbers it), the last of them before the last piece. An evaluation that turns out to be large goes on in parts on
-    several threads (`parallel`); `compact` is then asked to make the rows of each part fewer, and may do nothing.
+    several threads (`parallel`); `compact` is then asked to make the rows of each part fewer, and may do nothing. `assembly`: of this plan,
+    over these relations, if there is one already.
     """
-    assembly = Assembly(plan, relations, context.dictionary, logged if log else NOTHING)
+    if assembly is None:
+        assembly = Assembly(plan, relations, context.dictionary, logged if log else NOTHING)
     if assembly.empty and log is None:
         return
     before = context.work

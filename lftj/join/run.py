@@ -19,9 +19,9 @@ SLICE = 20_000_000
 """Kernel steps between two looks at limits and interrupts: about a tenth of a second."""
 
 OUTPUT_WORDS = 1 << 16
-"""Words of an output that runs borrow one after another."""
+"""Words of an output that runs borrow one after another: few enough to stay in the processor's cache."""
 
-_CHUNK = 1 << 16  # rows of the output buffer: small enough to stay in the processor's cache
+_CHUNK = 1 << 15  # rows that a run has room for at most
 _RECORDS = 1 << 14  # records of the trace's buffer
 _EXCLUDE = "exclude such rows in the body"
 _FAILURES = {
@@ -45,17 +45,20 @@ class Run:
         self._context = context
         self._buffer = LogBuffer(len(plan.levels), len(assembly.channels), _RECORDS)
         self._cache = borrow_cache(context)
-        self._out = np.empty((len(plan.outputs) + 1, _CHUNK), np.int64)
+        self._output = borrow_output(context)
+        columns = len(plan.outputs) + 1
+        self._room = min(_CHUNK, OUTPUT_WORDS // columns)
+        self._out = self._output.array[: columns * self._room].reshape(columns, self._room)
         self._out[-1] = 1  # proofs; rows that are written a window at a time have one each
         self._text = context.dictionary.flat()
         self._addresses: list[object] = []
-        self.state[at.CAPACITY] = _CHUNK
+        self.state[at.CAPACITY] = self._room
         self._buffer.attach(self.state)
         self._tell(assembly.words)
 
     def begin(self, state: np.ndarray) -> None:
         """Take up another state of the same assembly that has not run yet: of a part."""
-        state[at.CAPACITY] = _CHUNK
+        state[at.CAPACITY] = self._room
         self._buffer.attach(state)
         self.state = state
         self.status = at.PAUSED
@@ -104,9 +107,10 @@ class Run:
             clear_cache(self._cache.address, address(self.state))
 
     def close(self) -> None:
-        """Give the bitmap back for others to use. Only a run that went to its end is closed; the others are dropped."""
+        """Give the buffers back for others to use. Only a run that went to its end is closed; those of the others are dropped."""
         self.unset_bitmap()
         self._context.caches.append(self._cache)
+        self._context.outputs.append(self._output)
 
 
 def borrow_cache(context: Context) -> Buffer:

@@ -69,7 +69,7 @@ class LogBuffer:
 
     def __init__(self, levels: int, channels: int, records: int):
         room = max(records, at.LOG_RESERVE * (channels + 1))
-        self.columns = np.zeros((at.LOG_CONTEXT + levels, room), np.int64) if channels else _NO_RECORDS
+        self.columns = np.empty((at.LOG_CONTEXT + levels, room), np.int64) if channels else _NO_RECORDS
 
     @property
     def words(self) -> np.ndarray:

@@ -100,7 +100,7 @@ def evaluate_removed(state: RuleState, relations: Relations, context: Context) -
     if state.trace is None or state.body is None:
         rows, counts, _ = _evaluate(state.rule, state, relations, context, traced=False)
     else:
-        columns, counts = collected(state.trace.body.plan, relations, context)
+        columns, counts = collected(state.trace.body, state.trace.body.plan, relations, context)
         rows, counts = support_counts(state.body.head_rows(columns, len(counts)), counts)
     work = RuleWork(state.rule.relation, rule_name(state.rule), "removed", steps=context.work - before, head_changes=len(counts))
     work.seconds = time.perf_counter() - started

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lftj.join.assemble import Assembly
 from lftj.join.context import Context
 from lftj.join.evaluate import Columns, Relations, chunks, gathered
 from lftj.join.plan import RulePlan
@@ -46,9 +45,10 @@ class Logging:
         positive = {key: mode for key, mode in modes.items() if not shape.by_key[key].negated}
         negated = {key[0] - atoms: mode for key, mode in modes.items() if shape.by_key[key].negated}
         self.logged = Logged(positive, negated)
+        self.name = tuple(modes.items())
         keys = {key[0] - atoms: key for key in modes if shape.by_key[key].negated}
         # further atoms, such as regions, do not change the order of the channels
-        numbered = Assembly(body.plan, relations, context.dictionary, self.logged).channels
+        numbered = body.assembled(body.plan, relations, self.logged, self.name).channels
         found = [(c.atom, c.column) if c.kind == "atom" else keys[c.atom] for c in numbered]
         self.channels = [(shape.by_key[key], granularities[key]) for key in found]
         self.log = TraceLog(self.channels)
@@ -58,7 +58,7 @@ def trace_from_nothing(choice: TraceChoice, relations: Relations, context: Conte
     """All output rows of a body, their numbers of proofs, and the indices of the run, within what the budget leaves."""
     body = choice.body
     logging = Logging(body, choice.granularities, relations, context)
-    columns, counts = collected(body.plan, relations, context, logging)
+    columns, counts = collected(body, body.plan, relations, context, logging)
     logged = logging.log.columns()
     indices: dict[PositionKey, SensitivityIndex] = {}
     for position, granularity in logging.channels:
@@ -88,8 +88,8 @@ def traced_change(
     logging = Logging(body, {key: index.granularity for key, index in state.indices.items()}, versions, context)
     pieces: list[tuple[Columns, np.ndarray]] = []
     for plan, log_from in body.region_plans(batches, now):
-        lost, less = collected(plan, before, context)
-        won, more = collected(plan, now, context, logging, log_from)
+        lost, less = collected(body, plan, before, context)
+        won, more = collected(body, plan, now, context, logging, log_from)
         pieces += [(lost, -less), (won, more)]
     return pieces, replace(state, indices=_brought_forward(state, logging, versions))
 
@@ -123,12 +123,15 @@ def _brought_forward(state: TraceState, logging: Logging, versions: Versions) ->
 
 
 def collected(
-    plan: RulePlan, relations: Relations, context: Context, logging: Logging | None = None, log_from: int = 0
+    body: TracedBody, plan: RulePlan, relations: Relations, context: Context, logging: Logging | None = None, log_from: int = 0
 ) -> tuple[Columns, np.ndarray]:
-    """All output rows of a plan, its trace logged if asked for."""
-    logged = NOTHING if logging is None else replace(logging.logged, log_from=log_from)
-    log = None if logging is None or not logging.channels else logging.log
-    pieces = gathered(chunks(plan, relations, context, logged=logged, log=log), context)
+    """All output rows of a plan of this body, its trace logged if asked for."""
+    if logging is None or not logging.channels:
+        assembly, log = body.assembled(plan, relations, NOTHING, None), None
+    else:
+        logged, log = replace(logging.logged, log_from=log_from), logging.log
+        assembly = body.assembled(plan, relations, logged, (logging.name, log_from))
+    pieces = gathered(chunks(plan, relations, context, log=log, assembly=assembly), context)
     if not pieces:
         return [np.empty(0, np.int64) for _ in plan.outputs], np.empty(0, np.int64)
     rows = pieces[0] if len(pieces) == 1 else np.concatenate(pieces, axis=1)

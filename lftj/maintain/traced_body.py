@@ -7,22 +7,26 @@ as negated atoms, so that an assignment that lies in several counts once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
 from lftj.dictionary import Dictionary
+from lftj.join.assemble import Assembly
 from lftj.join.context import Context
 from lftj.join.evaluate import Columns, Relations
 from lftj.join.plan import Level, RulePlan, lay_out
+from lftj.join.trace import Logged
 from lftj.maintain.versions import Versions
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref, RelationSchema, Value
 from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import RelationVersion
 from lftj.types import Type, encode_constant
 from sensitivity import AtomShape, BodyShape, Constant, Regions, Surgeries
+
+_MOST_KEPT = 64  # assemblies: plans for regions of several shapes, logged in several ways
 
 REGION = "#region"
 """The name, with a number behind it, under which a plan reads regions."""
@@ -36,6 +40,7 @@ class TracedBody:
         self.plan = plan
         self._dictionary = dictionary
         self._plans: dict[tuple[tuple[int, ...], ...], RulePlan] = {}
+        self._assemblies: dict[tuple[int, Hashable], Assembly] = {}
 
     # ── what sensitivity has to know ──────────────────────────────────────────────────────────────────────────────────
     @cached_property
@@ -94,6 +99,17 @@ class TracedBody:
         """The variables that regions of this shape pin; constants and repeated variables are pinned by what they are computed from."""
         variables = (self.plan.levels[level].variable for level in levels)
         return tuple(Ref(variable) for variable in variables if variable is not None)
+
+    def assembled(self, plan: RulePlan, relations: Relations, logged: Logged, which: Hashable) -> Assembly:
+        """The body's plan, or one of its region plans, over these relations. `which` names what is logged: the next commit asks for it."""
+        known = self._assemblies.get((id(plan), which))
+        if known is not None:
+            return known.over(relations)
+        if len(self._assemblies) >= _MOST_KEPT:
+            self._assemblies.clear()
+        made = Assembly(plan, relations, self._dictionary, logged)
+        self._assemblies[id(plan), which] = made.without_trees()
+        return made
 
     def region_relations(self, batches: tuple[Regions, ...], context: Context) -> dict[str, RelationVersion]:
         """The pinned values of each batch as a relation, by the name that plans use."""
