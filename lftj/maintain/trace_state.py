@@ -48,7 +48,7 @@ class Logging:
         self.name = tuple(modes.items())
         keys = {key[0] - atoms: key for key in modes if shape.by_key[key].negated}
         # further atoms, such as regions, do not change the order of the channels
-        numbered = body.assembled(body.plan, relations, self.logged, self.name).channels
+        numbered = body.channels(relations, self.logged, self.name)
         found = [(c.atom, c.column) if c.kind == "atom" else keys[c.atom] for c in numbered]
         self.channels = [(shape.by_key[key], granularities[key]) for key in found]
         self.log = TraceLog(self.channels)

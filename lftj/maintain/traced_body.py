@@ -18,7 +18,7 @@ from lftj.join.assemble import Assembly
 from lftj.join.context import Context
 from lftj.join.evaluate import Columns, Relations
 from lftj.join.plan import Level, RulePlan, lay_out
-from lftj.join.trace import Logged
+from lftj.join.trace import Channel, Logged
 from lftj.maintain.versions import Versions
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref, RelationSchema, Value
 from lftj.storage.loose_rows import LooseRows
@@ -103,8 +103,14 @@ class TracedBody:
     def assembled(self, plan: RulePlan, relations: Relations, logged: Logged, which: Hashable) -> Assembly:
         """The body's plan, or one of its region plans, over these relations. `which` names what is logged: the next commit asks for it."""
         known = self._assemblies.get((id(plan), which))
-        if known is not None:
-            return known.over(relations)
+        return self._assemble(plan, relations, logged, which) if known is None else known.over(relations)
+
+    def channels(self, relations: Relations, logged: Logged, which: Hashable) -> list[Channel]:
+        """What the body's own plan logs, by the channels' numbers; as `assembled`."""
+        known = self._assemblies.get((id(self.plan), which))
+        return (known or self._assemble(self.plan, relations, logged, which)).channels
+
+    def _assemble(self, plan: RulePlan, relations: Relations, logged: Logged, which: Hashable) -> Assembly:
         if len(self._assemblies) >= _MOST_KEPT:
             self._assemblies.clear()
         made = Assembly(plan, relations, self._dictionary, logged)
