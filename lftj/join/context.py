@@ -56,6 +56,8 @@ class Context:
     orders: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     statistics: Statistics = field(default_factory=Statistics)
     work: int = 0
+    found: int = 0
+    """Satisfying assignments that recursive rules found, but for those of an `Update`, which counts them itself. Grows as `work` does."""
     keep: bool = True
     """Whether states are kept from which views can be updated later; queries keep none."""
     fraction: float = 0.2

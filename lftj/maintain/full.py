@@ -33,7 +33,8 @@ def derive(schema: RelationSchema, rules: Iterable[NormalRule | FunctorRule], re
         elif rule.aggregates:
             found = aggregated(rule, relations, context)
         else:
-            found = projected(rule, relations, context)[0]
+            found, counts = projected(rule, relations, context)
+            context.found += int(counts.sum())
         rows = found if not len(rows[0]) else union(rows, found)
     return rows
 

@@ -169,6 +169,7 @@ class _Refresher:
 
     def _recursive(self, stratum: Stratum) -> Followed:
         started, before, divided = time.perf_counter(), self.context.work, len(self.context.divided)
+        found_before = self.context.found
         schemas = {name: self.program.relations[name] for name in stratum.relations}
         key = stratum_key(stratum.relations)
         kept = self.before.get(key)
@@ -184,7 +185,8 @@ class _Refresher:
         followed = followed or follow(stratum, schemas, kept, self.versions, self.context)
         self.changed[key] = followed.kept
         work = RuleWork(", ".join(stratum.relations), "", followed.strategy, followed.changed, steps=self.context.work - before)
-        work.assignments = followed.assignments
+        work.assignments = followed.assignments + self.context.found - found_before
+        work.bytes = followed.kept.bytes
         work.divided(self.context.divided[divided:])
         work.head_changes = sum(map(len, followed.deltas.values()))
         work.seconds = time.perf_counter() - started

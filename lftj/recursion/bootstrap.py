@@ -99,6 +99,7 @@ class _Rows(Fixpoint[RowSet | ChosenRows[RowSet]]):
         for seed in prepared.seeds:
             if seed.rule.relation == name:
                 for piece in prepared.seed(seed, self.lower, self.context).pieces(self.lower, self.context):
+                    self.context.found += piece.shape[1]
                     found.add(*self.candidates(piece, seed))
 
     def found(self, name: str) -> Columns:

@@ -58,6 +58,8 @@ class RowsAlone:
     steps: int = 0
     regret: int = 0
     rounds: int = 0
+    bytes = 0
+    """Kept beside the rows."""
 
 
 Kept = StratumState | RowsAlone

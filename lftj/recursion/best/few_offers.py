@@ -153,6 +153,7 @@ class FewOffers(CompiledRuns):
             asked, answers, spent = (int(record[word]) for word in (run_at.ASKED, run_at.ANSWERS, run_at.SPENT))
             if asked:
                 variant_plans.account(question.variant, asked, spent, answers)
+                self._context.found += answers
         rounds, effort = int(self._control[run_at.ROUNDS]), int(self._control[run_at.EFFORT])
         self.rounds += rounds
         self.effort += effort

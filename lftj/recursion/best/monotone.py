@@ -135,6 +135,7 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
         needed, picks = head_picks(rule)
         plan = plan_rule(rule, relations, self.context, needed=needed, count=False, lasting=self.lasting)
         for piece in chunks(plan, relations, self.context):
+            self.context.found += piece.shape[1]
             rows.add(*((piece, picks) if needed else (np.zeros((1, 1), np.int64), np.zeros(1, np.int64))))
 
     def offer_driven(self, rule: NormalRule, driver: str, rows: RelationVersion) -> None:

@@ -77,7 +77,17 @@ class Walk(Generic[Output]):
 
 
 def walked(begin: Callable[[Parts], Walk[Output]], parts: Parts, context: Context) -> list[Output]:
-    """What walks over all parts reach, in pieces in the order of the parts. Fills the parts' ends."""
+    """What walks over all parts reach, in pieces in the order of the parts. Fills the parts' ends.
+
+    A walk counts the nodes that it reaches and the steps from them, each of which is an assignment that satisfies a recursive rule.
+    """
+    before = context.work
+    found = _walked(begin, parts, context)
+    context.found += context.work - before - sum(len(piece[0]) for piece in found)
+    return found
+
+
+def _walked(begin: Callable[[Parts], Walk[Output]], parts: Parts, context: Context) -> list[Output]:
     walk = begin(parts)
     threads = context.threads
     patience = threads.patience if threads is not None and threads.workers > 1 else None

@@ -107,6 +107,7 @@ class Returning:
         needed, picks = head_picks(rule)
         plan = plan_rule(rule, relations, self._context, needed=needed, count=False, lasting=self._lasting)
         pieces = [piece.take(picks, axis=0) for piece in chunks(plan, relations, self._context)]
+        self._context.found += sum(piece.shape[1] for piece in pieces)
         if not needed:
             return [np.zeros(min(len(pieces), 1), np.int64)]
         return list(np.concatenate([np.empty((len(picks), 0), np.int64), *pieces], axis=1))

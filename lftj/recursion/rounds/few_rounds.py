@@ -113,4 +113,5 @@ class _FewRounds:
             if count > _MOST:
                 break
         self._candidates += count
+        self._context.found += count
         return count

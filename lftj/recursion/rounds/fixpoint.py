@@ -181,6 +181,7 @@ class Fixpoint(Generic[T]):
             variant_plans.account(variant, delta.count, steps, found)
             semi_joins.account(variant, delta.count, read)
             variant.reading = {}
+            self.context.found += found
             self.ran(found)
         for functor in self.functors:
             self._call(functor)
