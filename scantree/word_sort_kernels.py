@@ -40,13 +40,23 @@ def is_constant(words, shift, mask, counts, first):
 
 
 @inlined
-def count_before(counts, first, last):
-    """Make each of the counts [first, last) the sum of those before it: where the run of a value begins."""
-    before = 0
+def begin_runs(counts, first, last, place):
+    """Make each of the counts [first, last) the place where the run of its value begins, the first one at `place`."""
     for at in range(first, last):
         count = load(counts, at)
-        store(counts, at, before)
-        before += count
+        store(counts, at, place)
+        place += count
+
+
+@inlined
+def move_to_runs(source, count, shift, mask, ends, first, target):
+    """Move source[:count] to `target`, each to the end of its digit's run; `ends[first + digit]` says where that is, and moves on."""
+    for i in range(count):
+        word = load(source, i)
+        at = first + ((word >> shift) & mask)
+        place = load(ends, at)
+        store(target, place, word)
+        store(ends, at, place + 1)
 
 
 @compiled
@@ -60,13 +70,8 @@ def sort_digits(words, scratch, low, width, digits):
         shift, first = low + digit * width, digit << width
         if is_constant(words, shift, mask, ends, first):
             continue
-        count_before(ends, first, first + mask + 1)
-        for i in range(words.size):
-            word = load(source, i)
-            at = first + ((word >> shift) & mask)
-            place = load(ends, at)
-            store(target, place, word)
-            store(ends, at, place + 1)
+        begin_runs(ends, first, first + mask + 1, 0)
+        move_to_runs(source, words.size, shift, mask, ends, first, target)
         source, target = target, source
         moves += 1
     if moves & 1:
@@ -85,7 +90,7 @@ def sort_places(words, places, word_scratch, place_scratch, width, digits):
         shift, first = digit * width, digit << width
         if is_constant(words, shift, mask, ends, first):
             continue
-        count_before(ends, first, first + mask + 1)
+        begin_runs(ends, first, first + mask + 1, 0)
         for i in range(words.size):
             word = load(source, i)
             at = first + ((word >> shift) & mask)

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scantree.jit import compiled, inlined, load, store
+from scantree.jit import compiled, load, store
+from scantree.word_sort_kernels import begin_runs, move_to_runs
 
 PART, HEAD, TAIL, ROWS, STEPS = range(5)  # the state: part being walked, next in the queue, its end, nodes in `out`, work so far
 STATE_WORDS = 5
@@ -73,20 +74,6 @@ def insert_each(queue, count, out, rows):
         store(out, at, node)
 
 
-@inlined
-def scatter(source, count, shift, places, target, first):
-    """Move source[:count] to target[first:], stable, by the digit at `shift`; places[digit] counts its occurrences and is overwritten."""
-    place = first
-    for digit in range(DIGITS):
-        occurrences = load(places, digit)
-        store(places, digit, place)
-        place += occurrences
-    for i in range(count):
-        digit = (load(source, i) >> shift) & (DIGITS - 1)
-        store(target, load(places, digit), load(source, i))
-        store(places, digit, load(places, digit) + 1)
-
-
 @compiled
 def radix_sort(reached, count, out, rows):
     """Write the first `count` nodes of the queue to out[rows:] in ascending order; the queue is lost. O(count · digits)."""
@@ -100,10 +87,8 @@ def radix_sort(reached, count, out, rows):
         for i in range(count):
             digit = (load(source, i) >> shift) & (DIGITS - 1)
             store(places, digit, load(places, digit) + 1)
-        if last:
-            scatter(source, count, shift, places, out, rows)
-        else:
-            scatter(source, count, shift, places, other, 0)
+        begin_runs(places, 0, DIGITS, rows if last else 0)
+        move_to_runs(source, count, shift, DIGITS - 1, places, 0, out if last else other)
         source, other = other, source
         shift += DIGIT_BITS
 
