@@ -68,7 +68,7 @@ def _sorted_matrix(data: np.ndarray, width: int, *, unique: bool = False) -> tup
             data = data.take(equal_runs(list(data), width), axis=1)
         return data, state
     if state == TOO_WIDE:
-        ordered = data.take(places_in_order(list(data[:width])), axis=1)
+        ordered = np.sort(data) if len(data) == 1 else data.take(places_in_order(list(data[:width])), axis=1)
         return (ordered.take(equal_runs(list(ordered), width), axis=1) if unique else ordered), 0
     sort_words(key, state)
     ordered = np.empty_like(data)
