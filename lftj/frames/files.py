@@ -159,7 +159,7 @@ def _read_ipc(path: Path) -> pa.Table:
 
 
 def _has_end(stream: pa.NativeFile) -> bool:
-    """Whether a stream ends with the mark of its end. Arrow takes one that is cut between two batches as whole; a socket may, a file not."""
+    """Whether a stream ends with the mark of its end. Arrow takes one that is cut between two batches as whole."""
     messages = pa.ipc.MessageReader.open_stream(stream)
     end = 0
     for _ in messages:
