@@ -34,6 +34,7 @@ from lftj.texts import Texts
 from lftj.writer import WriterLock
 from partition.executor import ThreadExecutor
 from scantree import Arena
+from scantree.interrupts import interrupts_as_such
 
 REMEMBERED = 1000
 """Commits whose work `ws.profile()` can show."""
@@ -112,7 +113,7 @@ class Engine:
 
     def carry_out(self, proposal: Proposal) -> tuple[Outcome, list[News]]:
         """What a proposal comes to, and whom to tell what when it is published. With the writer lock held."""
-        with short_of_memory("the transaction was rolled back", "commit less at a time"):
+        with interrupts_as_such(), short_of_memory("the transaction was rolled back", "commit less at a time"):
             outcome = carry_out(self.state, proposal, self.context(proposal.aggregates))
             version, schema = outcome.state.version, outcome.state.schema
             changes = {name: partial(self.change_set, version, schema(name), delta) for name, delta in outcome.changes.items()}

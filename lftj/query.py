@@ -13,6 +13,7 @@ from lftj.maintain.refresh import refresh
 from lftj.result import Result
 from lftj.state import State
 from lftj.storage.relation import RelationVersion
+from scantree.interrupts import interrupts_as_such
 
 if TYPE_CHECKING:
     from lftj.engine import Engine
@@ -24,7 +25,7 @@ def answer(engine: Engine, state: State, question: object) -> Result:
     Raises what a rule with this body would raise: ProgramErrors with places in the text, LimitError, ValueRangeError …
     """
     program, schema, fresh = engine.questions.asked(state.program, question)
-    with engine.dictionary.in_use(), short_of_memory("there is no answer", "ask for less at a time"):
+    with interrupts_as_such(), engine.dictionary.in_use(), short_of_memory("there is no answer", "ask for less at a time"):
         context = engine.context(state.aggregates)
         context.keep, context.prepared, context.dictionary = False, {}, PassingNames(engine.dictionary)
         database = state.database.replace({name: RelationVersion.empty(each, engine.arena) for name, each in fresh.items()})

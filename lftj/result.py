@@ -17,6 +17,7 @@ from lftj.dictionary import Dictionary
 from lftj.errors import DistributedError
 from lftj.texts import Texts
 from lftj.types import Type, encode_scalar
+from scantree.interrupts import interrupts_as_such
 
 if TYPE_CHECKING:
     import pandas
@@ -152,7 +153,8 @@ class Result(frames.CodedRows):
 
     def _columns(self) -> Columns:
         if self._codes is None:
-            self._codes = self._read()[: len(self.columns)]  # a nullary relation is stored with one column, which is no one's
+            with interrupts_as_such():
+                self._codes = self._read()[: len(self.columns)]  # a nullary relation is stored with one column, which is no one's
             self._read = list  # what it held is not needed any more
         return self._codes
 

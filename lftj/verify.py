@@ -16,6 +16,7 @@ from lftj.state import State
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT
+from scantree.interrupts import interrupts_as_such
 from scantree.rows import difference
 
 if TYPE_CHECKING:
@@ -32,7 +33,11 @@ class Discrepancy:
 
 def discrepancies(engine: Engine, state: State) -> list[Discrepancy]:
     """The views that differ from a fresh evaluation; empty when all is well. As expensive as computing every view from nothing."""
-    with engine.dictionary.in_use(), short_of_memory("views were not compared", "let go of snapshots and results that are not needed"):
+    with (
+        interrupts_as_such(),
+        engine.dictionary.in_use(),
+        short_of_memory("views were not compared", "let go of snapshots and results that are not needed"),
+    ):
         return list(_discrepancies(engine, state))
 
 

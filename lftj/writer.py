@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Generic, Self, TypeVar
 
 from lftj.errors import TransactionError
+from scantree.interrupts import raised_by_signal
 
 Draft = TypeVar("Draft")
 
@@ -141,6 +142,8 @@ class Writing(Generic[Draft]):
             if self._ended is None:  # Ctrl-C before either began
                 self.rollback()
             raise
+        if (raised := raised_by_signal(error)) is not None:
+            raise raised from None
 
     def __del__(self) -> None:
         if self._ended is None:

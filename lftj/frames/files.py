@@ -1,4 +1,4 @@
-"""Files by the ending of their name: `.csv .tsv .facts` (also `.gz`), `.parquet`, `.arrow .feather .ipc`."""
+"""Files by the ending of their name: `.csv .tsv .facts`, `.parquet`, `.arrow .feather .ipc`, each also with `.gz`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import gzip
 import os
 import zlib
 from collections.abc import Hashable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -21,7 +22,7 @@ from lftj.frames.whole_writes import whole_write
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _ARROW = (".arrow", ".feather", ".ipc")
-FORMATS = ".csv, .tsv, .facts (each also with .gz), .parquet, .arrow, .feather or .ipc"
+FORMATS = ".csv, .tsv, .facts, .parquet, .arrow, .feather or .ipc, each also with .gz"
 
 
 def carry_file(path: Path) -> ArrowCarrier | TextCarrier:
@@ -56,7 +57,7 @@ def is_table_file(path: Path) -> bool:
 
 def write_table(path: Path, table: Any) -> None:
     """Write a table as what the file is named for, where that `is_table_file`; as a whole or not at all. Raises FrameError (E232)."""
-    with whole_write(path) as sink:
+    with whole_write(path) as file, gzip.open(file, "wb") if path.suffix.lower() == ".gz" else nullcontext(file) as sink:
         if file_kind(path) == ".parquet":
             pyarrow.parquet.write_table(table, sink)
         else:
@@ -129,16 +130,46 @@ def _carry_csv(path: Path, delimiter: str) -> TextCarrier:
 
 def _read_parquet(path: Path) -> pa.Table:
     """One file, or a directory of files as Spark writes them, where directories named `column=value` are columns too."""
-    return pyarrow.parquet.read_table(path) if path.is_dir() else pyarrow.parquet.ParquetFile(path).read()
+    if path.is_dir():
+        return pyarrow.parquet.read_table(path, schema=_schema_of_all(path))
+    return pyarrow.parquet.ParquetFile(_opened(path)).read()
+
+
+def _schema_of_all(folder: Path) -> pa.Schema:
+    """The columns of all files of a folder: those of the first, then what only later ones have. Arrow goes by the first alone."""
+    files = pyarrow.parquet.ParquetDataset(folder)
+    schema = files.schema
+    for file in files.fragments:
+        for field in file.physical_schema:
+            if field.name not in schema.names:
+                schema = schema.append(field)
+    return schema
 
 
 def _read_ipc(path: Path) -> pa.Table:
-    with pa.memory_map(str(path)) as file:
+    with _opened(path) as file:
         if file.read(6) == b"ARROW1":
             file.seek(0)
             return pa.ipc.open_file(file).read_all()
         file.seek(0)
+        if not _has_end(file):
+            raise pa.ArrowInvalid("the stream has no end")
+        file.seek(0)
         return pa.ipc.open_stream(file).read_all()
+
+
+def _has_end(stream: pa.NativeFile) -> bool:
+    """Whether a stream ends with the mark of its end. Arrow takes one that is cut between two batches as whole."""
+    messages = pa.ipc.MessageReader.open_stream(stream)
+    end = 0
+    for _ in messages:
+        end = stream.tell()
+    return stream.tell() > end
+
+
+def _opened(path: Path) -> pa.NativeFile:
+    """The file in memory: as it lies on the disc, or decompressed where its name says `.gz`."""
+    return pa.BufferReader(read_bytes(path)) if path.suffix.lower() == ".gz" else pa.memory_map(str(path))
 
 
 def _place(path: Path, table: pa.Table) -> ArrowCarrier:

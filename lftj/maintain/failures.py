@@ -1,11 +1,11 @@
-"""What a failure of arithmetic, of a functor or of an aggregate says of where it happened."""
+"""What a failure of arithmetic, of a functor or of an aggregate, a user's own included, says of where it happened."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from lftj.errors import ValueRangeError, ValueTypeError
+from lftj.errors import Span, ValueRangeError, ValueTypeError
 from lftj.maintain.commit_heads import CommitHeads
 from lftj.program.normal_form import QUESTION, Stratum
 
@@ -16,11 +16,22 @@ def placed(stratum: Stratum, heads: CommitHeads) -> Iterator[None]:
     try:
         yield
     except (ValueRangeError, ValueTypeError) as error:
-        rules = [each for rule in stratum.rules for each in heads.together_with(rule)]
-        if error.span is None and len(places := {rule.span for rule in rules}) == 1:
-            (error.span,) = places
-        error.message += f", {_where({rule.relation for rule in rules})}"
+        span, where = _place(stratum, heads)
+        error.span = error.span or span
+        error.message += f", {where}"
         raise
+    except Exception as error:
+        if getattr(error, "__notes__", None):  # a user's function raised it, and what called that noted the group
+            span, where = _place(stratum, heads)
+            error.add_note(f"{span}: {where}" if span else where)
+        raise
+
+
+def _place(stratum: Stratum, heads: CommitHeads) -> tuple[Span | None, str]:
+    """The place of the rule, if there is but one, and its relation in words."""
+    rules = [each for rule in stratum.rules for each in heads.together_with(rule)]
+    places = {rule.span for rule in rules}
+    return places.pop() if len(places) == 1 else None, _where({rule.relation for rule in rules})
 
 
 def _where(relations: set[str]) -> str:

@@ -11,7 +11,7 @@ import pytest
 
 from lftj.dictionary import Dictionary
 from lftj.errors import FileMissingError, FrameError
-from lftj.frames import read
+from lftj.frames import read, write_table
 from lftj.types import INT
 from tests.unit.frames.carriers import message, read_back
 
@@ -35,11 +35,11 @@ def test_missing_files(tmp_path: Path) -> None:
 def test_unknown_endings(tmp_path: Path) -> None:
     assert message(tmp_path / "edges.xlsx", EDGE) == (
         "error[E231]: edges.xlsx: unknown format '.xlsx'\n"
-        "  help: name the file .csv, .tsv, .facts (each also with .gz), .parquet, .arrow, .feather or .ipc"
+        "  help: name the file .csv, .tsv, .facts, .parquet, .arrow, .feather or .ipc, each also with .gz"
     )
 
 
-@pytest.mark.parametrize("name", ["x.parquet", "x.arrow", "x.csv.gz"])
+@pytest.mark.parametrize("name", ["x.parquet", "x.arrow", "x.csv.gz", "x.parquet.gz"])
 def test_damaged_files(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(b"\x1f\x8b junk")
     with pytest.raises(FrameError) as caught:
@@ -76,3 +76,33 @@ def test_an_open_text_file_of_facts(tmp_path: Path) -> None:
     (tmp_path / "edge.facts").write_text("1\t2\n")
     with open(tmp_path / "edge.facts") as file:
         assert read_back(file, EDGE, facts={}) == [(1, 2)]
+
+
+def test_a_stream_that_is_cut_between_two_batches(tmp_path: Path) -> None:
+    table = pa.table({"src": range(10), "dst": range(10)})
+    path = tmp_path / "s.arrow"
+    with pa.ipc.new_stream(path, table.schema) as writer:
+        writer.write_table(table, max_chunksize=2)
+    whole = path.read_bytes()
+    assert len(read_back(path, EDGE)) == 10
+    for length in range(0, len(whole), 4):
+        path.write_bytes(whole[:length])
+        with pytest.raises(FrameError, match=r"s\.arrow cannot be read"):
+            read(path, EDGE, dictionary=Dictionary())
+
+
+def test_a_folder_of_files_with_different_columns(tmp_path: Path) -> None:
+    folder = tmp_path / "edges.parquet"
+    folder.mkdir()
+    pyarrow.parquet.write_table(pa.table({"src": [1], "dst": [2]}), folder / "a.parquet")
+    pyarrow.parquet.write_table(pa.table({"src": [1], "dst": [3], "weight": [9]}), folder / "b.parquet")
+    assert 'columns that the relation lacks: "weight"' in message(folder, EDGE)
+    assert sorted(read_back(folder, EDGE, mapping={})) == [(1, 2), (1, 3)]
+    assert 'row 0, column "weight": NULL is not a value' in message(folder, [*EDGE, ("weight", INT)])
+
+
+@pytest.mark.parametrize("name", ["x.parquet.gz", "x.arrow.gz"])
+def test_compressed_tables(name: str, tmp_path: Path) -> None:
+    write_table(tmp_path / name, pa.table({"src": [1], "dst": [2]}))
+    assert (tmp_path / name).read_bytes()[:2] == b"\x1f\x8b"
+    assert read_back(tmp_path / name, EDGE) == [(1, 2)]

@@ -6,6 +6,9 @@ import gc
 import os
 import subprocess
 import sys
+import threading
+import time
+from _thread import interrupt_main
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -15,6 +18,7 @@ import pytest
 from numba import types
 from numba.core import runtime
 
+from scantree.interrupts import interrupts_as_such
 from scantree.jit import ADDRESSES, address, bits_to_float, claim, compiled, fetch, float_to_bits, inlined, load, load_byte, store
 from scantree.jit.directory import DISABLED
 
@@ -245,3 +249,24 @@ def test_of_threads_that_claim_a_word_one_succeeds(kind: type) -> None:
     assert sum(claimed) == 20_000 - 200
     assert [int(np.sum(memory == value)) for value in values] == claimed
     assert memory[0] == memory[100] == 7
+
+
+@compiled
+def spin(steps):
+    """Some arrays and a number, after a while."""
+    found = np.zeros(3, np.int64)
+    for step in range(steps):
+        found[step % 3] += step ^ (found[0] >> 3)
+    return found, found[0], found
+
+
+@pytest.mark.usefixtures("heeding_interrupts")
+@pytest.mark.skipif(DISABLED, reason="a kernel in Python is interrupted like any function")
+def test_an_interrupt_during_a_kernel_that_returns_arrays_is_one() -> None:
+    spin(3)
+    with pytest.raises(KeyboardInterrupt), interrupts_as_such():  # noqa: PT012 -- it may come at the end of the call
+        threading.Timer(0.02, interrupt_main).start()
+        spin(100_000_000)
+        time.sleep(60)
+    with pytest.raises(SystemError, match="other"), interrupts_as_such():
+        raise SystemError("other")

@@ -227,3 +227,14 @@ def test_memory_that_runs_out_is_told_to_who_asks_and_who_verifies(monkeypatch):
             ws.verify()
     assert ws.query("p(x), q(y), x < y").fetchall() == [(1, 2)]
     assert ws.verify() == []
+
+
+def test_what_a_users_function_raises_says_in_which_rule(ws):
+    verbs = {"zero": 1, "lift": lambda v: 1 // v, "combine": lambda a, b: a * b}
+    ws.add_aggregate(lftj.UserAggregate("product", **verbs, argument_types=(int,), result_type=int))
+    ws.add_rules(".decl e(x: number, y: number)\n.decl p(x: number, y: number)\np(x, product(y)) :- e(x, y).", file="a.dl")
+    for row in ((1, 0), (2, 0)):
+        with pytest.raises(ZeroDivisionError) as caught:
+            ws.load("e", [(2, 1), row])
+        assert caught.value.__notes__ == [f"in the user aggregate product, for the group ({row[0]})", "a.dl:3:1: in a rule for `p`"]
+        assert not ws["e"]

@@ -72,3 +72,28 @@ def test_a_transaction_that_is_forgotten_gives_the_lock_back_where_warnings_are_
 
 def raising(message, kind, **_rest):
     raise kind(message)
+
+
+@pytest.mark.parametrize("place", ["a commit", "a question", "verify", "a block"])
+def test_an_interrupt_that_arrives_as_an_error_of_the_system_is_an_interrupt(told, monkeypatch, place):
+    ws, changes = told
+
+    def compiled_code(*_, **__):
+        raise SystemError("<kernel> returned a result with an exception set") from KeyboardInterrupt()
+
+    def act():
+        if place == "a block":
+            with ws.transaction() as tx:
+                tx.insert("edge", [(1, 2)])
+                compiled_code()
+        elif place == "a commit":
+            ws.load("edge", [(1, 2)])
+        else:
+            ws.query("far(x, y)") if place == "a question" else ws.verify()
+
+    with monkeypatch.context() as patch:
+        for name in ("lftj.engine.carry_out", "lftj.query.refresh", "lftj.verify.refresh"):
+            patch.setattr(name, compiled_code)
+        with pytest.raises(KeyboardInterrupt):
+            act()
+    assert (len(ws["edge"]), changes, ws.load("edge", [(1, 2)])) == (0, [], 1)
