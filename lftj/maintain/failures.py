@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from lftj.errors import ValueRangeError, ValueTypeError
 from lftj.maintain.commit_heads import CommitHeads
-from lftj.program.normal_form import QUESTION, Stratum
+from lftj.program.normal_form import QUESTION, FunctorRule, NormalRule, Stratum
 
 
 @contextmanager
 def placed(stratum: Stratum, heads: CommitHeads) -> Iterator[None]:
-    """Let a failure inside the block name the relations that were derived, and the place of the rule where it can only be one."""
+    """As `placed_in`, by the rules of a stratum and those that are derived with them."""
+    with placed_in(lambda: [each for rule in stratum.rules for each in heads.together_with(rule)]):
+        yield
+
+
+@contextmanager
+def placed_in(those: Callable[[], Iterable[NormalRule | FunctorRule]]) -> Iterator[None]:
+    """Let a failure inside the block name the relations that these rules derive, and the place of the rule where it can only be one."""
     try:
         yield
     except (ValueRangeError, ValueTypeError) as error:
-        rules = [each for rule in stratum.rules for each in heads.together_with(rule)]
+        rules = list(those())
         if error.span is None and len(places := {rule.span for rule in rules}) == 1:
             (error.span,) = places
         error.message += f", {_where({rule.relation for rule in rules})}"

@@ -19,6 +19,7 @@ from lftj.join.context import Buffer, Context
 from lftj.join.statistics import Statistics
 from lftj.keys import check_key
 from lftj.limits import Limits
+from lftj.maintain.failures import placed_in
 from lftj.maintain.refresh import refresh
 from lftj.maintain.rule_work import RuleWork
 from lftj.maintain.view_states import ViewState, ViewStates
@@ -147,7 +148,8 @@ class Advance:
             updates, deltas = self.exchange.told(now.database, context)
             self.exchange, self.deltas = None, self.deltas | deltas
         else:
-            updates = self.exchange.step(step, now.database, self.deltas, rows, context)
+            with placed_in(lambda: rounds.rules):
+                updates = self.exchange.step(step, now.database, self.deltas, rows, context)
             self.works.append(RuleWork(", ".join(rounds.cuts), "", "rounds", steps=context.work))
         self.now = replace(now, database=now.database.replace(updates))
 
