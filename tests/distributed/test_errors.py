@@ -113,3 +113,15 @@ def test_what_goes_wrong_in_rounds_names_the_rule(tmp_path: Path, rule: str) -> 
             message, where = told(workspace, lambda ws: ws.add_rules(f"a(x, y) :- e(x, y). {rule}")).split("\n", 1)
         found.append(message[: message.index(" with ")] + message[message.rindex(", in ") :] + where)
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("rules", ["w(sum(v)) :- m(_, v).", "w(v) :- m(_, v).", "w(v) :- m(_, v). w(v) :- w(u), m(_, u), m(_, v)."])
+def test_a_decimal_with_too_many_digits_names_the_users_relation(tmp_path: Path, rules: str) -> None:
+    found = list[str]()
+    for workspace in (lftj.connect(), lftj.connect(executor=InlineExecutor(tmp_path, 3))):
+        workspace.add_rules(".decl m(x: number, v: decimal(8, 2)) .decl w(v: decimal(4, 2))")
+        workspace.load("m", [(1, Decimal(120)), (2, Decimal(120))])
+        with in_rounds():
+            found.append(told(workspace, lambda ws: ws.add_rules(rules)))
+    assert "w.v is decimal(4,2), and a rule derives" in found[0]
+    assert found[0] == found[1]
