@@ -18,7 +18,7 @@ from lftj.distributed.bounds import Bounds
 from lftj.distributed.files.entry import Entry, files_of
 from lftj.distributed.files.manifest import Manifest, files_from
 from lftj.distributed.parts.outcome import Outcome, Report
-from lftj.distributed.parts.task import PartDone, PartTask
+from lftj.distributed.parts.task import PartDone, PartTask, packed
 from lftj.distributed.placing.cuts import readers
 from lftj.distributed.placing.plan import PartPlan
 from lftj.distributed.placing.programs import derives_otherwise
@@ -48,6 +48,8 @@ class Commit:
         self.done: list[PartDone] = []
         self.in_rounds: list[StageInRounds] = []
         self.new: list[dict[str, list[Entry]]] = [{}]
+        self._known: dict[Step, Step] = {}
+        self._packed: list[bytes] = []
         self._changed: dict[int, frozenset[str]] = {}
         self._started = time.perf_counter()
 
@@ -111,9 +113,10 @@ class Commit:
 
     def _step(self, step: Step, parts: set[int], arriving: Entries | None = None) -> list[PartDone]:
         """Have these parts do a step, with what the step before wrote or with `arriving`, and gather what they wrote."""
-        self.steps.append(step)
+        self.steps.append(self._known.setdefault(step, step))  # one that comes again is told by a reference
         if arriving is not None:
             self.new[-1] = {name: list(entries) for name, entries in arriving.items()}
+        self._packed.append(packed(self.new[-1]))
         limits = self.bounds.left()
         tasks = [
             PartTask(
@@ -121,7 +124,7 @@ class Commit:
                 token=self.token,
                 version=self.version,
                 steps=tuple(self.steps),
-                new=tuple(self.new),
+                new=tuple(self._packed),
                 afresh=self.afresh,
                 oldest=min(self.before.tokens, default=0),
                 elastic=self.elastic,

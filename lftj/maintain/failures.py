@@ -2,34 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from lftj.errors import Span, ValueRangeError, ValueTypeError
 from lftj.maintain.commit_heads import CommitHeads
-from lftj.program.normal_form import QUESTION, Stratum
+from lftj.program.normal_form import QUESTION, FunctorRule, NormalRule, Stratum
 
 
 @contextmanager
 def placed(stratum: Stratum, heads: CommitHeads) -> Iterator[None]:
-    """Let a failure inside the block name the relations that were derived, and the place of the rule where it can only be one."""
+    """As `placed_in`, by the rules of a stratum and those that are derived with them."""
+    with placed_in(lambda: [each for rule in stratum.rules for each in heads.together_with(rule)]):
+        yield
+
+
+@contextmanager
+def placed_in(those: Callable[[], Iterable[NormalRule | FunctorRule]]) -> Iterator[None]:
+    """Let a failure inside the block name the relations that these rules derive, and the place of the rule where it can only be one."""
     try:
         yield
     except (ValueRangeError, ValueTypeError) as error:
-        span, where = _place(stratum, heads)
+        span, where = _place(those())
         error.span = error.span or span
         error.message += f", {where}"
         raise
     except Exception as error:
         if getattr(error, "__notes__", None):  # a user's function raised it, and what called that noted the group
-            span, where = _place(stratum, heads)
+            span, where = _place(those())
             error.add_note(f"{span}: {where}" if span else where)
         raise
 
 
-def _place(stratum: Stratum, heads: CommitHeads) -> tuple[Span | None, str]:
-    """The place of the rule, if there is but one, and its relation in words."""
-    rules = [each for rule in stratum.rules for each in heads.together_with(rule)]
+def _place(rules: Iterable[NormalRule | FunctorRule]) -> tuple[Span | None, str]:
+    """The place of the rule, if there is but one, and the relations in words."""
+    rules = list(rules)
     places = {rule.span for rule in rules}
     return places.pop() if len(places) == 1 else None, _where({rule.relation for rule in rules})
 

@@ -11,7 +11,7 @@ import pytest
 
 import lftj
 from lftj.errors import LftjError
-from tests.distributed.inline import InlineExecutor
+from tests.distributed.inline import InlineExecutor, in_rounds
 
 RULES = """
 .decl e(x: number, y: number)
@@ -92,3 +92,36 @@ def test_a_path_that_was_opened_again_shows_its_rule(tmp_path: Path) -> None:
     begun(lftj.connect(executor=executor)).close()
     found = told(lftj.connect(executor=executor), WRONG["division by zero"])
     assert "part(x, z) :- e(x, y), z = x / y." in found
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "a(x, z) :- a(x, y), a(y, w), z = w * 4000000000.",
+        "a(x, z) :- b(x, y), b(y, w), z = w * 4000000000. b(x, y) :- a(x, y).",
+        "c(x, min(k)) :- e(x, k). c(y, min(z)) :- c(x, k), e(x, y), z = k + 9223372036854775806 * (y - 1).",
+    ],
+)
+def test_what_goes_wrong_in_rounds_names_the_rule(tmp_path: Path, rule: str) -> None:
+    found = list[str]()
+    for workspace in (lftj.connect(), lftj.connect(executor=InlineExecutor(tmp_path, 3))):
+        workspace.relation("e", {"x": int, "y": int})
+        workspace.load("e", [(1, 2), (2, 3), (3, 1)])
+        for name in "abc":
+            workspace.view(name, {"x": int, "y": int})
+        with in_rounds():
+            message, where = told(workspace, lambda ws: ws.add_rules(f"a(x, y) :- e(x, y). {rule}")).split("\n", 1)
+        found.append(message[: message.index(" with ")] + message[message.rindex(", in ") :] + where)
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("rules", ["w(sum(v)) :- m(_, v).", "w(v) :- m(_, v).", "w(v) :- m(_, v). w(v) :- w(u), m(_, u), m(_, v)."])
+def test_a_decimal_with_too_many_digits_names_the_users_relation(tmp_path: Path, rules: str) -> None:
+    found = list[str]()
+    for workspace in (lftj.connect(), lftj.connect(executor=InlineExecutor(tmp_path, 3))):
+        workspace.add_rules(".decl m(x: number, v: decimal(8, 2)) .decl w(v: decimal(4, 2))")
+        workspace.load("m", [(1, Decimal(120)), (2, Decimal(120))])
+        with in_rounds():
+            found.append(told(workspace, lambda ws: ws.add_rules(rules)))
+    assert "w.v is decimal(4,2), and a rule derives" in found[0]
+    assert found[0] == found[1]

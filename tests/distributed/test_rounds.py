@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
-from typing import Any
+from typing import Any, SupportsIndex
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lftj
+from lftj.distributed.files.entry import Entry
 from lftj.distributed.placing.placement import Placing
 from lftj.distributed.placing.steps import Move
 from tests.distributed.inline import InlineExecutor
@@ -183,3 +184,21 @@ def test_oracle_rounds_equal_the_reference(history: History, parts: int) -> None
             for step in history.steps:
                 model.step(step)
             model.workspace.close()
+
+
+def test_what_rounds_found_is_packed_once_however_many_follow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    count, made = 40, list[Entry]()
+    workspace: Any = lftj.connect(executor=InlineExecutor(tmp_path, 4))
+    workspace.add_rules(".decl e(x: number, y: number) .decl s(x: number) .decl r(x: number) r(x) :- s(x). r(y) :- r(x), e(x, y).")
+    workspace.load("e", [(node, node + 1) for node in range(count)])
+
+    def counted(entry: Entry, version: SupportsIndex) -> Any:
+        made.append(entry)
+        return object.__reduce_ex__(entry, version)
+
+    monkeypatch.setattr(Entry, "__reduce_ex__", counted)
+    workspace.load("s", [(0,)])
+    rounds = workspace.profile(last=1).iloc[0]["rounds"]
+    assert len(workspace["r"]) == count + 1
+    assert rounds > count / 2
+    assert len(made) < 4 * rounds

@@ -10,7 +10,7 @@ from typing import Any
 from lftj import errors
 
 _CUT = r"(?:[%!~]|@(?:\d+|all|one|here)(?:\+(?:\d+|all))?|#base)+"
-_NAMED = re.compile(rf"(`[\w?]+){_CUT}(?=`)|^([\w?]+){_CUT}(?= has two values )")
+_NAMED = re.compile(rf"(`[\w?]+){_CUT}(?=`)|^([\w?]+){_CUT}(?= has two values |\.\w+ is decimal\()")
 """Local names in messages, which show values of users too: `'me@1'` is none."""
 _ASKED = re.compile(rf"(?<=[\w?]){_CUT}(?=[`'])")
 """Local names in hints."""

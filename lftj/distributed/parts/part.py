@@ -19,6 +19,7 @@ from lftj.join.context import Buffer, Context
 from lftj.join.statistics import Statistics
 from lftj.keys import check_key
 from lftj.limits import Limits
+from lftj.maintain.failures import placed_in
 from lftj.maintain.refresh import refresh
 from lftj.maintain.rule_work import RuleWork
 from lftj.maintain.view_states import ViewState, ViewStates
@@ -143,12 +144,13 @@ class Advance:
         before, now, context = self.before, self.now, self._context(host)
         if self.exchange is None or self.exchange.rounds is not rounds:
             self.exchange = Exchange(rounds, before.database, before.number, before.parts, host)
-        if step.move is Move.TELL:
-            updates, deltas = self.exchange.told(now.database, context)
-            self.exchange, self.deltas = None, self.deltas | deltas
-        else:
-            updates = self.exchange.step(step, now.database, self.deltas, rows, context)
-            self.works.append(RuleWork(", ".join(rounds.cuts), "", "rounds", steps=context.work))
+        with placed_in(lambda: rounds.rules):
+            if step.move is Move.TELL:
+                updates, deltas = self.exchange.told(now.database, context)
+                self.exchange, self.deltas = None, self.deltas | deltas
+            else:
+                updates = self.exchange.step(step, now.database, self.deltas, rows, context)
+                self.works.append(RuleWork(", ".join(rounds.cuts), "", "rounds", steps=context.work))
         self.now = replace(now, database=now.database.replace(updates))
 
     def _fed(self, feed: Feed, rows: Rows, host: Host) -> dict[str, RelationVersion]:

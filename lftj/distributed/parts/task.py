@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,6 +14,16 @@ from lftj.maintain.rule_work import RuleWork
 
 Log = Mapping[str, Sequence[Entry]]
 """Entries by relation."""
+
+
+def packed(log: Log) -> bytes:
+    """Entries as the tasks of a commit have them: made into bytes once, though each later step of the commit sends them again."""
+    return pickle.dumps(log)
+
+
+def unpacked(found: bytes) -> Log:
+    """The entries that were `packed`."""
+    return pickle.loads(found)
 
 
 @dataclass(frozen=True)
@@ -36,14 +47,15 @@ class OnPart:
 class PartTask(OnPart):
     """The last of these steps of one commit, in one part.
 
-    `new`: what this commit brings, per step. `afresh`: the program is another one, so everything is derived anew. `oldest`: the first
-    version from which parts can be brought forward. `elastic`: how much of a full evaluation an update may cost.
+    `new`: what this commit brings, per step, `packed`: a part reads that of the steps that it has not done. `afresh`: the program is
+    another one, so everything is derived anew. `oldest`: the first version from which parts can be brought forward. `elastic`: how much of
+    a full evaluation an update may cost.
     """
 
     token: str
     version: int
     steps: tuple[Step, ...]
-    new: tuple[Log, ...]
+    new: tuple[bytes, ...]
     afresh: bool = False
     oldest: int = 0
     elastic: float = 0.2

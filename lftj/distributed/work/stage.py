@@ -11,7 +11,7 @@ from lftj.distributed.files.entry import Entry, write_entry
 from lftj.distributed.parts.failure import Failure
 from lftj.distributed.parts.handing import News
 from lftj.distributed.parts.part import Advance
-from lftj.distributed.parts.task import Exchanged, PartDone, PartTask
+from lftj.distributed.parts.task import Exchanged, PartDone, PartTask, unpacked
 from lftj.distributed.placing.cuts import Cut
 from lftj.distributed.placing.plan import Output
 from lftj.distributed.placing.programs import digest
@@ -54,7 +54,7 @@ class _Run(Holding[PartTask]):
         advance = self._advance().within(task.limits, task.elastic)
         before, step = len(advance.works), task.steps[-1]
         while advance.steps < len(task.steps):
-            advance.take(task.steps[advance.steps], self.rows(task.new[advance.steps]), self.host)
+            advance.take(task.steps[advance.steps], self.rows(unpacked(task.new[advance.steps])), self.host)
         self.worker.parts[self.key].advance = advance
         done.works = advance.works[before:]
         done.changed = frozenset(advance.deltas)
@@ -107,9 +107,10 @@ class _Run(Holding[PartTask]):
 
     def _net(self, net: Mapping[str, Delta]) -> None:
         """Base rows that came and went; written down where they are not all that was asked for."""
+        sent = unpacked(self.task.new[0])
         for number, (name, delta) in enumerate(net.items()):
             home = self.plan.homes[name]
-            pieces = [entry.piece(home) for entry in self.task.new[0].get(name + BASE_SUFFIX, ())]
+            pieces = [entry.piece(home) for entry in sent.get(name + BASE_SUFFIX, ())]
             asked = [count for piece in pieces for part, count in piece.parts if part == self.task.part]
             exact = all(piece.lies_by(home) for piece in pieces) and asked == [len(delta)]
             schema = self.plan.program.catalog.relation(name)

@@ -11,7 +11,7 @@ import numpy as np
 from lftj.dictionary import Dictionary
 from lftj.distributed.files.entry import write_entry
 from lftj.distributed.files.manifest import ROWS
-from lftj.distributed.parts.task import PartTask
+from lftj.distributed.parts.task import PartTask, packed
 from lftj.distributed.placing.planner import plan_of
 from lftj.distributed.placing.steps import Step
 from lftj.distributed.stored.checkpoints import at_once
@@ -34,7 +34,7 @@ def warm() -> None:
         for version, rows in enumerate([[[1, 2, 1], [2, 3, 3]], [[3], [1]]], 1):
             delta = Delta.insertion([np.array(column, np.int64) for column in rows])
             entry = write_entry(Path(folder) / ROWS, f"{version}", version, schema, delta, (0,), 1, dictionary)
-            new = ({"e" + BASE_SUFFIX: [entry]},)
+            new = (packed({"e" + BASE_SUFFIX: [entry]}),)
             base = ("" if version == 1 else "1", version - 1)
             run_stage(PartTask(folder, 0, 1, program, base, 1, Limits(), f"{version}", version, (Step(0),), new, version == 1))
     forget()
