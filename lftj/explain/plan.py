@@ -105,7 +105,7 @@ class PlanReport:
         if not self._searched(plan):
             return []
         context = self._engine.context(self._state.aggregates)
-        found = stars(plan.rule, _needed(plan.rule), self._state.database, plan.choice.cost, context)
+        found = stars(plan, _needed(plan.rule), self._state.database, plan.choice.cost, context)
         return [found[0].facts.relation, *(lookup.read.relation for lookup in found[0].lookups)] if found else []
 
     def _searched(self, plan: RulePlan) -> bool:

@@ -12,9 +12,9 @@ from lftj.join.kernels.lookup_kernels import keep_absent
 from lftj.join.lookups.computed import Computation, reads
 from lftj.join.lookups.shape import Lookup, Read, Star
 from lftj.join.lookups.tables import Buffers, RowTable
+from lftj.join.order_costs import NARROW, NEW_ORDER
 from lftj.join.plan import RulePlan
 from lftj.join.row_scan import passing
-from lftj.program.normal_form import NormalRule
 from lftj.storage.delta import Columns
 from lftj.storage.relation import RelationVersion
 from scantree.columns import Lines
@@ -45,7 +45,7 @@ def looked_up_rows(
     None where something is to be searched for, or the plan does so in less time at this `cost`; and where arithmetic fails in a row: then
     the plan tells whether it matters. O(rows of the body's relations · atoms). Without `count` every count is 1.
     """
-    for star in stars(plan.rule, needed, relations, cost, context):
+    for star in stars(plan, needed, relations, cost, context):
         try:
             return _Evaluation(star, plan, tuple(needed), relations, context, count).rows()
         except _UnfitError:
@@ -53,12 +53,24 @@ def looked_up_rows(
     return None
 
 
-def stars(rule: NormalRule, needed: Sequence[int], relations: Relations, cost: float, context: Context) -> list[Star]:
-    """The ways to look up the rows of a rule, the best first; none where a plan of this `cost` is to be run."""
+def stars(plan: RulePlan, needed: Sequence[int], relations: Relations, cost: float, context: Context) -> list[Star]:
+    """The ways to look up the rows of a rule, the best first; none where its plan is to be run, of this `cost` for what is joined."""
+    rule = plan.rule
     sizes = [relations[name].count for name in rule.reads]
-    if not LEAST <= max(sizes, default=0) <= MOST or _LOOKED_UP * sum(sizes) >= cost or rule.source in context.orders:
+    if not LEAST <= max(sizes, default=0) <= MOST or rule.source in context.orders:
         return []
-    return [star for star in Star.of(rule, needed, relations, context.statistics, LEAST) if _LOOKED_UP * star.cost < cost]
+    made = _orders_of_negated(plan, relations)
+    cost += made
+    if _LOOKED_UP * sum(sizes) >= cost:
+        return []
+    least = 1 if made else LEAST  # few facts are searched for in no time, but not where that needs a key order of many rows
+    return [star for star in Star.of(rule, needed, relations, context.statistics, least) if _LOOKED_UP * star.cost < cost]
+
+
+def _orders_of_negated(plan: RulePlan, relations: Relations) -> float:
+    """What it costs to make the key orders in which negated atoms are sought, which do not depend on the variable order."""
+    made = {(probe.relation, probe.order) for probe in plan.probes if probe.order not in relations[probe.relation].orders()}
+    return sum(NEW_ORDER * max(1.0, len(order) / NARROW) * relations[name].count for name, order in made)
 
 
 class _Dimension:

@@ -142,6 +142,20 @@ def test_a_key_that_several_rows_have_is_searched_for() -> None:
     assert workspace["met"].fetchall() == [(n, g) for n, s, *_ in sales() for g in range(s, 200, 50) if s < 50]
 
 
+def test_rows_without_partners_are_found_without_a_key_order_of_those_looked_through() -> None:
+    workspace = star()
+    workspace.load("thing", [(n, 1) for n in range(1000, 3000)])
+    workspace.add_rules(".decl unsold(t: number)\nunsold(t) :- thing(t, _), !sale(_, _, t, _, _).")
+    workspace.add_rules(".decl never(t: number)\nnever(t) :- thing(t, _), !sale(_, 3, t, _, _).")
+    orders = workspace.memory().df().query("relation == 'sale'")
+    assert len(orders) == 1, orders
+    assert workspace["unsold"].fetchall() == [(t,) for t in range(1000, 3000)]
+    sold = {t for _, s, t, *_ in sales() if s == 3}
+    assert workspace["never"].fetchall() == [(t,) for t in (*range(900), *range(1000, 3000)) if t not in sold]
+    workspace.load("sale", [(-1, 3, 2000, 1, 1)])
+    assert workspace.verify() == []
+
+
 def test_arithmetic_is_done_for_rows_that_found_their_partners() -> None:
     workspace = star()
     workspace.add_rules("""
