@@ -139,7 +139,7 @@ class _Evaluation:
                 out[-1, size : size + many] = 1 if times is None else times
                 size += many
                 self._context.check_memory(8 * size * len(out))
-            self._context.spend((last - first) * len(self._dimensions))
+            self._context.spend((last - first) * (len(self._dimensions) + len(self._computations)))
         if not self._needed:
             return [], np.array([total if self._count else 1][: bool(total)], np.int64)
         if size == self._rows:

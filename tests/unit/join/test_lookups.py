@@ -173,6 +173,30 @@ def test_arithmetic_is_done_for_rows_that_found_their_partners() -> None:
     assert len(workspace["rest"]) == FACTS * 99 // 100
 
 
+def test_rows_that_only_something_is_computed_from_are_not_searched() -> None:
+    workspace = star()
+    workspace.add_rules("""
+        .decl monthly(month: number, n: number, sum: number)
+        monthly(m, count(), sum(p)) :- sale(_, _, _, d, p), m = d / 30, (p + d) % 3 != 1.
+        .decl pair(n: number, w: number)
+        pair(n, w) :- sale(n, s, s, _, p), w = p * 2 + 1.
+    """)
+    assert (workspace.profile()["steps"] <= 4 * FACTS).all()
+    assert all("from nothing rows of sale are read as they lie, and computed with" in str(workspace.plan(rule)) for rule in workspace.rules)
+    monthly: dict[int, list[int]] = {}
+    for _, _, _, d, p in sales():
+        if (p + d) % 3 != 1:
+            monthly.setdefault(d // 30, []).append(p)
+    assert workspace["monthly"].fetchall() == sorted((month, len(prices), sum(prices)) for month, prices in monthly.items())
+    assert workspace["pair"].fetchall() == [(n, p * 2 + 1) for n, s, t, _, p in sales() if s == t]
+    workspace.load("sale", [(-1, 5, 5, 31, 2)])
+    assert workspace.verify() == []
+    with pytest.raises(ValueRangeError, match="division by zero"):
+        workspace.add_rules(".decl part(n: number, w: number)\npart(n, w) :- sale(n, _, _, d, p), w = p / (d - 100).")
+    with pytest.raises(LimitError), workspace.limits(work=10_000):
+        workspace.add_rules(".decl twice(n: number, w: number)\ntwice(n, w) :- sale(n, _, _, d, p), w = p * 2.")
+
+
 def test_limits_hold() -> None:
     for limits in ({"work": 10_000}, {"memory": 1}):
         workspace = star()
