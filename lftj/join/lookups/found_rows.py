@@ -26,6 +26,7 @@ MOST = 1 << 26
 """Rows of a relation up to which all of them are read at once."""
 
 _LOOKED_UP = 0.4  # kernel steps, as a plan's cost counts them, in the time of one look-up
+_PROBED = 4.0  # kernel steps in the time in which a search asks once whether a row is there
 _COUNTED = (1 << 63) - 1
 _BLOCK = 1 << 15  # facts at a time: their columns stay in the processor's cache
 
@@ -60,7 +61,7 @@ def stars(plan: RulePlan, needed: Sequence[int], relations: Relations, cost: flo
     if not LEAST <= max(sizes, default=0) <= MOST or rule.source in context.orders:
         return []
     made = _orders_of_negated(plan, relations)
-    cost += made
+    cost += made + _PROBED * plan.probed
     if _LOOKED_UP * sum(sizes) >= cost:
         return []
     least = 1 if made else LEAST  # few facts are searched for in no time, but not where that needs a key order of many rows

@@ -156,6 +156,25 @@ def test_rows_without_partners_are_found_without_a_key_order_of_those_looked_thr
     assert workspace.verify() == []
 
 
+def test_what_is_sought_in_vain_for_every_row_is_looked_up_though_a_key_order_is_there() -> None:
+    workspace, by = lftj.connect(executor=lftj.ThreadExecutor(1)), random.Random(1)
+    edges = {(by.randrange(3000), by.randrange(3000)) for _ in range(FACTS)}
+    workspace.add_rules(".decl edge(x: number, y: number)")
+    workspace.load("edge", sorted(edges))
+    workspace.add_rules("""
+        .decl single(x: number, y: number)
+        single(x, y) :- edge(x, y), !edge(y, x).
+        .decl sink(y: number)
+        sink(y) :- edge(_, y), !edge(y, _).
+    """)
+    assert all("looked up in edge" in str(workspace.plan(rule)) for rule in workspace.rules)
+    assert set(workspace["single"].fetchall()) == {(x, y) for x, y in edges if (y, x) not in edges}
+    assert {y for (y,) in workspace["sink"].fetchall()} == {y for _, y in edges} - {x for x, _ in edges}
+    with workspace.transaction() as tx:
+        tx.delete("edge", sorted(edges)[::100])
+    assert workspace.verify() == []
+
+
 def test_arithmetic_is_done_for_rows_that_found_their_partners() -> None:
     workspace = star()
     workspace.add_rules("""
