@@ -9,8 +9,8 @@ the leapfrog makes about as many leaps as the least of the b, and Π b / Dᵏ⁻
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence, Set
+from dataclasses import dataclass, replace
 
 from sensitivity.granularity import EXACT, NONE, Granularity, hull, projected
 from sensitivity.shape import BodyShape, Position
@@ -72,23 +72,23 @@ class _Model:
                 if not atom.negated and isinstance(level, int):
                     self._offers[level].append((number, column))
 
-    def _branching(self, atom: int, column: int, bound: frozenset[int]) -> float:
-        """How many values an atom offers in a column when the levels `bound` have values."""
+    def _branching(self, atom: int, column: int, bound: frozenset[int], least: float) -> float:
+        """How many values an atom offers in a column when the levels `bound` have values; `least` in a relation with rows."""
         about = self._statistics[atom]
         rows = about.rows
         for other, level in enumerate(self._body.atoms[atom].columns):
             if other != column and level in bound:
                 rows /= max(about.distinct[other], 1.0)
-        return min(about.distinct[column], rows)
+        return min(about.distinct[column], max(rows, least)) if about.rows else 0.0
 
     def _domain(self, level: int) -> float:
         """Distinct values that a level can take."""
         sizes = [self._statistics[atom].distinct[column] for atom, column in self._offers[level]]
         return max(1.0, min(sizes)) if sizes and level not in self._body.computed else 1.0
 
-    def _level(self, level: int, bound: frozenset[int]) -> tuple[float, float]:
-        """(leaps, matches) per context of a level under bound ones."""
-        offers = [self._branching(atom, column, bound) for atom, column in self._offers[level]]
+    def _level(self, level: int, bound: frozenset[int], least: float = 0.0) -> tuple[float, float]:
+        """(leaps, matches) per context of a level under bound ones, of which each atom offers `least` values."""
+        offers = [self._branching(atom, column, bound, least) for atom, column in self._offers[level]]
         if not offers:
             return 1.0, 1.0
         domain = max(1.0, max(self._statistics[atom].distinct[column] for atom, column in self._offers[level]))
@@ -130,8 +130,9 @@ class _Model:
             found.append(self._option(position, projected(cut), kept, contexts, contexts / alphas))
         found.append(self._option(position, hull(), position.gamma, alive, alive / alphas))
         leaps, covered = self._leaps(position)
-        exact = self._option(position, EXACT, position.gamma, alive * leaps, alive / alphas * covered)
-        return (*found, exact)
+        found.append(self._option(position, EXACT, position.gamma, alive * leaps, alive / alphas * covered))
+        least = self._proofs(position.atom)
+        return tuple(replace(option, steps=max(option.steps, least)) for option in found)
 
     def _without_index(self, position: Position) -> float:
         """Kernel steps of a surgery for which there is no index.
@@ -157,6 +158,28 @@ class _Model:
             bound |= {level}
         return steps
 
+    def _proofs(self, atom: int) -> float:
+        """Kernel steps that no index saves: where every proof counts, those to go through all that one row of an atom has part in.
+
+        Levels that nothing joins with the row are not counted, since comparisons, of which nothing is known here, may leave few values
+        of them. An atom's columns offer at least one value each: those before were found in one of its rows.
+        """
+        if self._body.exists_from < self._body.levels:
+            return 0.0
+        bound = {level for level in self._body.atoms[atom].columns if isinstance(level, int)}
+        left, proofs, deep = set(range(self._body.levels)) - bound, 1.0, 0
+        while joined := [level for level in left if self._joined(level, bound)]:
+            matches = {level: self._level(level, frozenset(bound), 1.0)[1] for level in joined}
+            level = min(joined, key=lambda level: (matches[level], level))
+            proofs, deep = proofs * matches[level], deep + 1
+            bound.add(level)
+            left.remove(level)
+        return proofs * deep
+
+    def _joined(self, level: int, bound: Set[int]) -> bool:
+        """Whether one of a level's atoms takes part at one of those bound."""
+        return any(not bound.isdisjoint(self._body.atoms[atom].columns) for atom, _ in self._offers[level])
+
     def _ready(self, level: int, bound: frozenset[int]) -> bool:
         """Whether what a level is computed from is bound; what that is, is not known of all, but it comes before."""
         source = self._body.computed.get(level, -1)
@@ -174,7 +197,7 @@ class _Model:
         leaps, matches = self._level(position.level, bound)
         if position.negated:
             return max(1.0, matches), min(1.0, matches / self._domain(position.level))
-        offered = self._branching(position.atom, position.column, bound)
+        offered = self._branching(position.atom, position.column, bound, 0.0)
         return leaps, min(1.0, leaps / max(offered, 1.0))
 
     def _option(self, position: Position, granularity: Granularity, kept: Sequence[int], intervals: float, hits: float) -> Option:

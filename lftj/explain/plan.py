@@ -90,7 +90,8 @@ class PlanReport:
             about = f"about {100 * matching.share:.1f} %"
             yield f"    from nothing only rows of {matching.name} that match {matching.restricted_by} are read, {about}"
         elif looked_up := self._looked_up(plan):
-            yield f"    from nothing rows of {looked_up[0]} are read as they lie, and looked up in {', '.join(looked_up[1:])}"
+            then = f"looked up in {', '.join(looked_up[1:])}" if looked_up[1:] else "computed with"
+            yield f"    from nothing rows of {looked_up[0]} are read as they lie, and {then}"
         yield from part_lines(self._engine, self._state, plan, self.key_order)
         yield from upkeep_lines(plan.rule, self._state)
 
@@ -101,11 +102,11 @@ class PlanReport:
         return MatchingRows.of(plan.rule, self._state.database, plan.choice.cost, self._engine.context(self._state.aggregates))
 
     def _looked_up(self, plan: RulePlan) -> list[str]:
-        """The relation whose rows are looked up in others, and these; none where the rule is searched."""
+        """The relation whose rows are looked up in others or computed with, and the others; none where the rule is searched."""
         if not self._searched(plan):
             return []
         context = self._engine.context(self._state.aggregates)
-        found = stars(plan.rule, _needed(plan.rule), self._state.database, plan.choice.cost, context)
+        found = stars(plan, _needed(plan.rule), self._state.database, plan.choice.cost, context)
         return [found[0].facts.relation, *(lookup.read.relation for lookup in found[0].lookups)] if found else []
 
     def _searched(self, plan: RulePlan) -> bool:

@@ -11,6 +11,8 @@ import pyarrow as pa
 from lftj.errors import FrameError, ValueRangeError
 from lftj.texts import Texts
 from lftj.types import Type, codes_to_floats, decode_scalar
+from scantree.rows import sort_rows
+from scantree.word_sort import places_in_order
 
 if TYPE_CHECKING:
     import pandas
@@ -81,17 +83,17 @@ def to_values(type: Type, codes: np.ndarray, texts: Texts) -> list[Any]:
 
 
 def value_order(types: Sequence[Type], code_columns: Sequence[np.ndarray], texts: Texts) -> np.ndarray:
-    """The permutation (int64) that sorts rows by their values, first column first; strings by code point. O(n log n)."""
+    """The permutation (int64) that sorts rows by their values, first column first; strings by code point. O(n · bits of a row)."""
     if not code_columns:
         return np.empty(0, dtype=np.int64)
     keys = [_sort_key(type, codes, texts) for type, codes in zip(types, code_columns, strict=True)]
-    return np.lexsort(keys[::-1])
+    return places_in_order(keys)
 
 
 def _sort_key(type: Type, codes: np.ndarray, texts: Texts) -> np.ndarray:
     if type.name != "str" or not len(codes):
         return np.asarray(codes)
-    distinct = np.unique(codes)
+    (distinct,) = sort_rows([codes])
     return texts.ranks(distinct)[np.searchsorted(distinct, codes)]
 
 

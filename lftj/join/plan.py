@@ -102,6 +102,15 @@ class RulePlan:
             last -= 1
         return last
 
+    @property
+    def probed(self) -> float:
+        """About how often a search asks whether a negated atom has a row."""
+        sizes, bindings, probed = dict(zip(self.choice.order, self.choice.bindings, strict=False)), 1.0, 0.0
+        for level in self.levels:
+            bindings = bindings if level.variable is None else sizes.get(level.variable, bindings)
+            probed += bindings * len(level.probes)
+        return probed
+
     def key_orders(self) -> Iterable[tuple[str, Order]]:
         """The (relation, key order) pairs that the plan reads."""
         for atom in (*self.atoms, *self.probes):

@@ -12,9 +12,9 @@ from lftj.join.kernels.lookup_kernels import keep_absent
 from lftj.join.lookups.computed import Computation, reads
 from lftj.join.lookups.shape import Lookup, Read, Star
 from lftj.join.lookups.tables import Buffers, RowTable
+from lftj.join.order_costs import NARROW, NEW_ORDER
 from lftj.join.plan import RulePlan
 from lftj.join.row_scan import passing
-from lftj.program.normal_form import NormalRule
 from lftj.storage.delta import Columns
 from lftj.storage.relation import RelationVersion
 from scantree.columns import Lines
@@ -26,6 +26,7 @@ MOST = 1 << 26
 """Rows of a relation up to which all of them are read at once."""
 
 _LOOKED_UP = 0.4  # kernel steps, as a plan's cost counts them, in the time of one look-up
+_PROBED = 4.0  # kernel steps in the time in which a search asks once whether a row is there
 _COUNTED = (1 << 63) - 1
 _BLOCK = 1 << 15  # facts at a time: their columns stay in the processor's cache
 
@@ -45,7 +46,7 @@ def looked_up_rows(
     None where something is to be searched for, or the plan does so in less time at this `cost`; and where arithmetic fails in a row: then
     the plan tells whether it matters. O(rows of the body's relations · atoms). Without `count` every count is 1.
     """
-    for star in stars(plan.rule, needed, relations, cost, context):
+    for star in stars(plan, needed, relations, cost, context):
         try:
             return _Evaluation(star, plan, tuple(needed), relations, context, count).rows()
         except _UnfitError:
@@ -53,12 +54,24 @@ def looked_up_rows(
     return None
 
 
-def stars(rule: NormalRule, needed: Sequence[int], relations: Relations, cost: float, context: Context) -> list[Star]:
-    """The ways to look up the rows of a rule, the best first; none where a plan of this `cost` is to be run."""
+def stars(plan: RulePlan, needed: Sequence[int], relations: Relations, cost: float, context: Context) -> list[Star]:
+    """The ways to look up the rows of a rule, the best first; none where its plan is to be run, of this `cost` for what is joined."""
+    rule = plan.rule
     sizes = [relations[name].count for name in rule.reads]
-    if not LEAST <= max(sizes, default=0) <= MOST or _LOOKED_UP * sum(sizes) >= cost or rule.source in context.orders:
+    if not LEAST <= max(sizes, default=0) <= MOST or rule.source in context.orders:
         return []
-    return [star for star in Star.of(rule, needed, relations, context.statistics, LEAST) if _LOOKED_UP * star.cost < cost]
+    made = _orders_of_negated(plan, relations)
+    cost += made + _PROBED * plan.probed
+    if _LOOKED_UP * sum(sizes) >= cost:
+        return []
+    least = 1 if made else LEAST  # few facts are searched for in no time, but not where that needs a key order of many rows
+    return [star for star in Star.of(rule, needed, relations, context.statistics, least) if _LOOKED_UP * star.cost < cost]
+
+
+def _orders_of_negated(plan: RulePlan, relations: Relations) -> float:
+    """What it costs to make the key orders in which negated atoms are sought, which do not depend on the variable order."""
+    made = {(probe.relation, probe.order) for probe in plan.probes if probe.order not in relations[probe.relation].orders()}
+    return sum(NEW_ORDER * max(1.0, len(order) / NARROW) * relations[name].count for name, order in made)
 
 
 class _Dimension:
@@ -127,7 +140,7 @@ class _Evaluation:
                 out[-1, size : size + many] = 1 if times is None else times
                 size += many
                 self._context.check_memory(8 * size * len(out))
-            self._context.spend((last - first) * len(self._dimensions))
+            self._context.spend((last - first) * (len(self._dimensions) + len(self._computations)))
         if not self._needed:
             return [], np.array([total if self._count else 1][: bool(total)], np.int64)
         if size == self._rows:

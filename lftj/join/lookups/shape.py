@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from lftj.join.lookups.computed import Computed, computations, reads
 from lftj.join.matching_rows import own_tests, places
-from lftj.join.row_scan import CodeTest
+from lftj.join.row_scan import CodeTest, RowScan
 from lftj.join.statistics import Statistics
 from lftj.program.normal_form import NegatedAtom, NormalRule, Value
 from lftj.storage.relation import RelationVersion
@@ -62,8 +62,10 @@ class Star:
     @staticmethod
     def of(rule: NormalRule, needed: Iterable[int], relations: Relations, statistics: Statistics, least: int) -> list[Star]:
         """Those with at least so many facts, the best first."""
-        if len(rule.atoms) + len(rule.negated) < 2 or any(not each.args for each in (*rule.atoms, *rule.negated)):
+        if any(not each.args for each in (*rule.atoms, *rule.negated)):
             return []
+        if len(rule.atoms) + len(rule.negated) < 2 and RowScan.of(rule, ()) is not None:
+            return []  # nothing to look up or to compute
         roots = [number for number, atom in enumerate(rule.atoms) if relations[atom.relation].count >= least]
         search = _Search(rule, relations, statistics)
         if not roots or any(not read.place for read in search.reads):

@@ -17,6 +17,7 @@ from lftj.program.normal_form import RelationSchema
 from lftj.recursion.rounds.fixpoint import Table
 from lftj.storage.delta import Columns
 from scantree.rows import sort_rows, sort_with
+from scantree.word_sort import places_in_order
 
 
 class Chooser:
@@ -52,11 +53,11 @@ def _values(columns: Columns, rows: int) -> list[object]:
 
 
 def value_order(columns: Columns, schema: RelationSchema, dictionary: Dictionary) -> np.ndarray:
-    """The places of the rows in ascending order of their values. O(n log n)."""
+    """The places of the rows in ascending order of their values. O(n · bits of a row)."""
     keys = [
         _ranked(column, dictionary) if type.name == "str" else column for column, (_, type) in zip(columns, schema.columns, strict=True)
     ]
-    return np.lexsort(keys[::-1])
+    return places_in_order(keys)
 
 
 def _ranked(codes: np.ndarray, dictionary: Dictionary) -> np.ndarray:

@@ -114,10 +114,11 @@ def test_exact_relatives_in_arrow(column: pa.Array, type: str) -> None:
 
 def test_rows_sort_by_value_not_by_code() -> None:
     dictionary = Dictionary()
-    rows = [("b", 2), ("a", 1), ("b", -1), ("B", 9), ("ä", 0), ("", 5), ("a", 1)]
-    codes = read(rows, [("s", STR), ("i", INT)], dictionary=dictionary).columns
-    order = value_order([STR, INT], codes, dictionary)
-    assert [rows[i] for i in order] == sorted(rows)
+    few = [("b", 2), ("a", 1), ("b", -1), ("B", 9), ("ä", 0), ("", 5), ("a", 1)]
+    for rows in (few, [(s, i * n % 1009 - (n % 7 == 0) * 2**62) for n in range(500) for s, i in few]):
+        codes = read(rows, [("s", STR), ("i", INT)], dictionary=dictionary).columns
+        order = value_order([STR, INT], codes, dictionary)
+        assert [rows[i] for i in order] == sorted(rows)
 
 
 def test_a_relation_without_columns_counts_its_rows() -> None:

@@ -142,6 +142,39 @@ def test_a_key_that_several_rows_have_is_searched_for() -> None:
     assert workspace["met"].fetchall() == [(n, g) for n, s, *_ in sales() for g in range(s, 200, 50) if s < 50]
 
 
+def test_rows_without_partners_are_found_without_a_key_order_of_those_looked_through() -> None:
+    workspace = star()
+    workspace.load("thing", [(n, 1) for n in range(1000, 3000)])
+    workspace.add_rules(".decl unsold(t: number)\nunsold(t) :- thing(t, _), !sale(_, _, t, _, _).")
+    workspace.add_rules(".decl never(t: number)\nnever(t) :- thing(t, _), !sale(_, 3, t, _, _).")
+    orders = workspace.memory().df().query("relation == 'sale'")
+    assert len(orders) == 1, orders
+    assert workspace["unsold"].fetchall() == [(t,) for t in range(1000, 3000)]
+    sold = {t for _, s, t, *_ in sales() if s == 3}
+    assert workspace["never"].fetchall() == [(t,) for t in (*range(900), *range(1000, 3000)) if t not in sold]
+    workspace.load("sale", [(-1, 3, 2000, 1, 1)])
+    assert workspace.verify() == []
+
+
+def test_what_is_sought_in_vain_for_every_row_is_looked_up_though_a_key_order_is_there() -> None:
+    workspace, by = lftj.connect(executor=lftj.ThreadExecutor(1)), random.Random(1)
+    edges = {(by.randrange(3000), by.randrange(3000)) for _ in range(FACTS)}
+    workspace.add_rules(".decl edge(x: number, y: number)")
+    workspace.load("edge", sorted(edges))
+    workspace.add_rules("""
+        .decl single(x: number, y: number)
+        single(x, y) :- edge(x, y), !edge(y, x).
+        .decl sink(y: number)
+        sink(y) :- edge(_, y), !edge(y, _).
+    """)
+    assert all("looked up in edge" in str(workspace.plan(rule)) for rule in workspace.rules)
+    assert set(workspace["single"].fetchall()) == {(x, y) for x, y in edges if (y, x) not in edges}
+    assert {y for (y,) in workspace["sink"].fetchall()} == {y for _, y in edges} - {x for x, _ in edges}
+    with workspace.transaction() as tx:
+        tx.delete("edge", sorted(edges)[::100])
+    assert workspace.verify() == []
+
+
 def test_arithmetic_is_done_for_rows_that_found_their_partners() -> None:
     workspace = star()
     workspace.add_rules("""
@@ -157,6 +190,30 @@ def test_arithmetic_is_done_for_rows_that_found_their_partners() -> None:
         workspace.add_rules(".decl part(n: number, w: number)\npart(n, w) :- sale(n, s, _, _, p), shop(s, _), w = p / (s - 99).")
     workspace.add_rules(".decl rest(n: number, w: number)\nrest(n, w) :- sale(n, s, _, _, p), shop(s, _), w = p / (s - 99), s != 99.")
     assert len(workspace["rest"]) == FACTS * 99 // 100
+
+
+def test_rows_that_only_something_is_computed_from_are_not_searched() -> None:
+    workspace = star()
+    workspace.add_rules("""
+        .decl monthly(month: number, n: number, sum: number)
+        monthly(m, count(), sum(p)) :- sale(_, _, _, d, p), m = d / 30, (p + d) % 3 != 1.
+        .decl pair(n: number, w: number)
+        pair(n, w) :- sale(n, s, s, _, p), w = p * 2 + 1.
+    """)
+    assert (workspace.profile()["steps"] <= 4 * FACTS).all()
+    assert all("from nothing rows of sale are read as they lie, and computed with" in str(workspace.plan(rule)) for rule in workspace.rules)
+    monthly: dict[int, list[int]] = {}
+    for _, _, _, d, p in sales():
+        if (p + d) % 3 != 1:
+            monthly.setdefault(d // 30, []).append(p)
+    assert workspace["monthly"].fetchall() == sorted((month, len(prices), sum(prices)) for month, prices in monthly.items())
+    assert workspace["pair"].fetchall() == [(n, p * 2 + 1) for n, s, t, _, p in sales() if s == t]
+    workspace.load("sale", [(-1, 5, 5, 31, 2)])
+    assert workspace.verify() == []
+    with pytest.raises(ValueRangeError, match="division by zero"):
+        workspace.add_rules(".decl part(n: number, w: number)\npart(n, w) :- sale(n, _, _, d, p), w = p / (d - 100).")
+    with pytest.raises(LimitError), workspace.limits(work=10_000):
+        workspace.add_rules(".decl twice(n: number, w: number)\ntwice(n, w) :- sale(n, _, _, d, p), w = p * 2.")
 
 
 def test_limits_hold() -> None:

@@ -259,6 +259,26 @@ def test_no_trace_is_kept_with_which_most_changes_would_take_longer():
     assert workspace.verify() == []
 
 
+def test_no_trace_is_kept_where_a_change_takes_part_in_as_many_proofs_anyway():
+    """All that sales of a shop have in common is the shop: an index would name each of them by what it has beside."""
+    workspace, by = lftj.connect(), random.Random(1)
+    workspace.add_rules("""
+        .decl sale(id: number, buyer: number, thing: number, shop: number, price: number)
+        .decl shop(id: number, town: number)
+        .decl here(id: number)
+    """)
+    workspace.load("sale", [(i, by.randrange(10_000), by.randrange(1000), by.randrange(6), i % 97) for i in range(100_000)])
+    workspace.load("shop", [(i, i % 3) for i in range(6)])
+    workspace.add_rules("here(i) :- sale(i, b, k, s, p), shop(s, 1).")
+    assert "by its trace" not in str(workspace.plan(workspace.rules[-1]))
+    with workspace.transaction() as tx:
+        tx.delete("shop", [(3, 0)])
+        tx.insert("shop", [(3, 1)])
+    assert work(workspace)["strategy"] == "update"
+    assert workspace.profile(last=1)["steps"].max() < 40_000
+    assert workspace.verify() == []
+
+
 @pytest.mark.parametrize("bounds", ["t - b >= 0, t - e < 0", "t - b >= 0, t < e", "b <= t, t - e < 0"])
 def test_no_trace_is_kept_where_logging_would_search_without_bounds(bounds: str):
     workspace = spans_and_events()
