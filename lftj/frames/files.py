@@ -57,7 +57,7 @@ def is_table_file(path: Path) -> bool:
 
 def write_table(path: Path, table: Any) -> None:
     """Write a table as what the file is named for, where that `is_table_file`; as a whole or not at all. Raises FrameError (E232)."""
-    with whole_write(path) as file, gzip.open(file, "wb") if path.suffix.lower() == ".gz" else nullcontext(file) as sink:
+    with whole_write(path) as file, gzip.open(file, "wb") if is_compressed(path) else nullcontext(file) as sink:
         if file_kind(path) == ".parquet":
             pyarrow.parquet.write_table(table, sink)
         else:
@@ -67,7 +67,12 @@ def write_table(path: Path, table: Any) -> None:
 
 def file_kind(path: Path) -> str:
     """The ending that tells the format, in lower case, without `.gz`."""
-    return (path.with_suffix("") if path.suffix.lower() == ".gz" else path).suffix.lower()
+    return (path.with_suffix("") if is_compressed(path) else path).suffix.lower()
+
+
+def is_compressed(path: Path) -> bool:
+    """Whether a file is named as one that gzip compressed."""
+    return path.suffix.lower() == ".gz"
 
 
 def read_bytes(source: str | os.PathLike[str] | BinaryIO) -> bytes:
@@ -169,7 +174,7 @@ def _has_end(stream: pa.NativeFile) -> bool:
 
 def _opened(path: Path) -> pa.NativeFile:
     """The file in memory: as it lies on the disc, or decompressed where its name says `.gz`."""
-    return pa.BufferReader(read_bytes(path)) if path.suffix.lower() == ".gz" else pa.memory_map(str(path))
+    return pa.BufferReader(read_bytes(path)) if is_compressed(path) else pa.memory_map(str(path))
 
 
 def _place(path: Path, table: pa.Table) -> ArrowCarrier:

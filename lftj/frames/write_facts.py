@@ -15,7 +15,7 @@ import pyarrow.compute
 
 from lftj.errors import FrameError
 from lftj.frames.facts import FactsLayout, Parameters
-from lftj.frames.files import is_table_file, local_path
+from lftj.frames.files import is_compressed, is_table_file, local_path
 from lftj.frames.frame import Columns
 from lftj.frames.out import decode_column, to_values, value_order
 from lftj.frames.whole_writes import whole_write
@@ -56,7 +56,7 @@ def write_facts(
     if path is None and not isinstance(destination, (io.RawIOBase, io.BufferedIOBase)):
         cast("TextIO", destination).write(text)
         return
-    packed = layout.compress or (path is not None and path.suffix.lower() == ".gz")
+    packed = layout.compress or (path is not None and is_compressed(path))
     data = gzip.compress(text.encode(), mtime=0) if packed else text.encode()
     with whole_write(path) if path is not None else nullcontext(cast("BinaryIO", destination)) as sink:
         sink.write(data)

@@ -15,7 +15,7 @@ from lftj.join.matching_rows import MatchingRows
 from lftj.join.parallel import Compact, parts_of, patience_with
 from lftj.join.plan import RulePlan, make_plan
 from lftj.join.run import Run, evaluation_failure
-from lftj.join.trace import NOTHING, Logged, Sink
+from lftj.join.trace import Sink
 from lftj.program.normal_form import NormalRule
 from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import RelationVersion
@@ -97,20 +97,19 @@ def chunks(
     relations: Relations,
     context: Context,
     *,
-    logged: Logged = NOTHING,
     log: Sink | None = None,
     compact: Compact | None = None,
     assembly: Assembly | None = None,
 ) -> Iterator[np.ndarray]:
     """The plan's output rows in pieces: arrays of shape (outputs + 1) × n, the last row the number of proofs.
 
-    Ascending by the levels in plan order. A piece is overwritten by the next. `log` is given the records of what is `logged`
-    (`Assembly.channels` numbers it), the last of them before the last piece. An evaluation that turns out to be large goes on in parts on
-    several threads (`parallel`); `compact` is then asked to make the rows of each part fewer, and may do nothing. `assembly`: of this plan,
-    over these relations, if there is one already.
+    Ascending by the levels in plan order. A piece is overwritten by the next. `assembly`: of this plan over these relations, where there is
+    one, as there has to be for a `log`. That is given the records of what the assembly logs (its `channels` number it), the last of them
+    before the last piece. An evaluation that turns out to be large goes on in parts on several threads (`parallel`); `compact` is then
+    asked to make the rows of each part fewer, and may do nothing.
     """
     if assembly is None:
-        assembly = Assembly(plan, relations, context.dictionary, logged if log else NOTHING)
+        assembly = Assembly(plan, relations, context.dictionary)
     if assembly.empty and log is None:
         return
     before = context.work

@@ -62,10 +62,10 @@ class Case:
         arena = Arena()
         context = Context(arena, Dictionary(), threads=threads)
         relations = database(self.rows, arena)
-        channels = Assembly(self.plan, relations, context.dictionary, self.logged).channels
-        log = Records(channels)
+        assembly = Assembly(self.plan, relations, context.dictionary, self.logged)
+        log = Records(assembly.channels)
         found: Counter[Row] = Counter()
-        for piece in chunks(self.plan, relations, context, logged=self.logged, log=log):
+        for piece in chunks(self.plan, relations, context, log=log, assembly=assembly):
             for *row, proofs in piece.T.tolist():
                 found[tuple(row)] += proofs
         return log.touches, found
@@ -213,14 +213,15 @@ def logged_by(rule: NormalRule, rows: dict[str, set[int]], logged: Logged, *, co
     relations = {name: database({"g": found}, arena)["g"] for name, found in stored.items()}
     context = Context(arena, Dictionary())
     plan = make_plan(rule, needed, relations, context.statistics, count=count)
-    channels = Assembly(plan, relations, context.dictionary, logged).channels
+    assembly = Assembly(plan, relations, context.dictionary, logged)
+    channels = assembly.channels
     intervals: dict[str, list[tuple[int, int]]] = {}
 
     def log(columns: np.ndarray) -> None:
         for channel, low, high in columns[:3].T.tolist():
             intervals.setdefault(f"{channels[channel].kind} {channels[channel].atom}", []).append((low, high))
 
-    for _ in chunks(plan, relations, context, logged=logged, log=log):
+    for _ in chunks(plan, relations, context, log=log, assembly=assembly):
         pass
     return intervals
 
