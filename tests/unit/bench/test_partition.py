@@ -1,23 +1,10 @@
-"""The benchmark of parts runs, on Spark too, and compares before it records."""
+"""The benchmark of parts is cut into what can be asked for alone."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import bench.partition
 from bench.bars import BARS
-from bench.registry import run
 
 
 def test_every_figure_has_one_part() -> None:
     assert sorted(figure for _, figures in bench.partition.PARTS for figure in figures) == sorted(BARS["partition"])
-
-
-def test_spark_is_measured_on_equal_results(spark: Any) -> None:
-    report = run("partition", "s", only=["spark_commit_s", "shipped_per_change", "untouched_parts_read"])
-    figures = {figure.name: figure.value for figure in report.figures}
-    assert figures["untouched_parts_read"] == 0
-    assert 0 < figures["shipped_per_change"] <= 2000
-    assert figures["spark_commit_s"] > 0
-    sliced = next(entry for entry in report.detail if entry["figure"] == "untouched_parts_read")
-    assert sliced["read"] == sliced["commits"]  # one part for each edge
