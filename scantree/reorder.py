@@ -1,7 +1,8 @@
 """A tree's rows in another key order.
 
-Making one reads and writes every row once and sorts one word a row in between: the fresh memory that the new leaves take costs more than
-the work. Rows that do not fit into a word, and rows so few that loading more code would cost more than it saves, take the way by columns.
+Making one reads and writes every row once, and in between sorts one word a row, by the columns that move to the front: the fresh memory
+that the new leaves take costs more than the work. Rows that do not fit into a word, and rows so few that loading more code would cost
+more than it saves, take the way by columns.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from scantree.page_kernels import FAN_CAPACITY, LEAF_CAPACITY
 from scantree.reorder_kernels import pack_leaves, survey_leaves
 from scantree.rows import sort_order
 from scantree.tree import Tree
-from scantree.word_sort import sort_words
+from scantree.word_sort import settled_bits, sort_words
 
 FEW = 1 << 14
 """Rows below which they are reordered by columns."""
@@ -47,7 +48,7 @@ def packed(tree: Tree, like: Tree, order: Sequence[int], dropped: int) -> Tree |
         return None
     bits, rows = np.array(widths, np.int64), np.empty(len(tree), np.int64)
     pack_leaves(memory, tree.root, tree.height, columns, zeros, lows, bits, rows)
-    sort_words(rows, sum(widths))
+    sort_words(rows, sum(widths), settled_bits(columns.tolist(), widths))
     return like.with_packed(rows, lows, bits, zeros)
 
 

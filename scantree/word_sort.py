@@ -29,6 +29,18 @@ def sort_words(words: np.ndarray, bits: int, low: int = 0) -> None:
         sort_digits(words, np.empty_like(words), low, *_digits(bits - low))
 
 
+def settled_bits(order: Sequence[int], widths: Sequence[int]) -> int:
+    """The `low` bits of rows that came in ascending order and were packed anew, column `order[i]`, of `widths[i]` bits, in place i.
+
+    They are those of the last columns that follow one another as before: among rows that agree on the columns in front of these, their
+    order decided before, too.
+    """
+    first = len(order) - 1
+    while first > 0 and order[first - 1] < order[first]:
+        first -= 1
+    return sum(widths[first:])
+
+
 def places_in_order(columns: Sequence[np.ndarray]) -> np.ndarray:
     """The positions of rows of int64 columns in ascending order of the rows; equal rows keep their order. O(n · bits of a row)."""
     if len(columns[0]) < _FEW:

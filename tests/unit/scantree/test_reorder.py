@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -36,6 +38,16 @@ def test_a_tree_in_another_order_has_the_same_rows(data, keys, values, dropped):
         assert rows_of(other.columns()) == wanted(rows, tuple(order), dropped)
         check_invariants(other)
     check_arena(tree.arena, [tree, *made])
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_many_rows_in_every_order(order):
+    columns = np.unique(np.random.default_rng(1).integers(0, 20, (3, 2000)), axis=1)
+    rows = [(*row, sum(row) % 7) for row in columns.T.tolist()]
+    tree = Shape(3, 1).build(Arena(reserve_bytes=1 << 27), rows)
+    found = packed(tree, without_rows(tree), order, 0)
+    assert found is not None
+    assert rows_of(found.columns()) == wanted(rows, order, 0)
 
 
 @pytest.mark.parametrize("ends", [(0, 1 << 62), (-(1 << 61), (1 << 61)), (LEAST, GREATEST), (LEAST, 0), (GREATEST - 1, GREATEST)])
