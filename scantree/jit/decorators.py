@@ -14,6 +14,7 @@ from numba import types
 
 from scantree.jit.directory import CACHED, DISABLED
 from scantree.jit.libraries import CalleeCompiler, EntryCompiler
+from scantree.jit.turns import turn
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -53,7 +54,7 @@ def _jit(function: Function, **options: Any) -> Function:
     compile_now = dispatcher._compile_for_args
 
     def compile_for_arguments(*arguments: Any, **named: Any) -> Any:
-        with _Undisturbed():
+        with turn(f"{function.__module__}.{function.__qualname__}"), _Undisturbed():
             return compile_now(*arguments, **named)
 
     # Numba looks these up on the dispatcher: the first at each new signature, the others for calls from compiled code.

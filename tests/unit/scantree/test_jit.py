@@ -195,13 +195,30 @@ def _python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=os.environ | environment, capture_output=True, text=True)
 
 
-def test_processes_that_compile_into_one_cache_at_once_agree_and_the_next_compiles_nothing(tmp_path: Path) -> None:
-    command = [sys.executable, "-c", SUMS.format(at=3)]
-    environment = os.environ | {"LFTJ_CACHE_DIR": str(tmp_path)}
-    both = [subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    assert [process.communicate()[0] for process in both] == ["12 6\n", "12 6\n"]
-    hits = _python(SUMS.format(at=3) + "; print(dict(t.sum_of_twice.stats.cache_misses))", LFTJ_CACHE_DIR=str(tmp_path))
-    assert hits.stdout == "12 6\n{}\n"
+def _begun(code: str, **environment: str) -> subprocess.Popen[str]:
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    return subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, env=os.environ | environment, **pipes)
+
+
+MISSES = SUMS.format(at=3) + "; print(sum(t.sum_of_twice.stats.cache_misses.values()))"
+
+
+def test_of_processes_that_share_a_cache_one_compiles(tmp_path: Path) -> None:
+    both = [_begun(MISSES, LFTJ_CACHE_DIR=str(tmp_path)) for _ in range(2)]
+    assert sorted(process.communicate()[0] for process in both) == ["12 6\n0\n", "12 6\n1\n"]
+    assert _python(MISSES, LFTJ_CACHE_DIR=str(tmp_path)).stdout == "12 6\n0\n"
+
+
+HELD = "import sys; from scantree.jit import turns\nwith turns.turn('k'): print('held', flush=True); sys.stdin.read()"
+
+
+def test_who_compiles_a_kernel_too_long_is_not_waited_for(tmp_path: Path) -> None:
+    waits = "from scantree.jit import turns; turns._PATIENCE = 0.05\nwith turns.turn('k'), turns.turn('other'): print('went on')"
+    with _begun(HELD, LFTJ_CACHE_DIR=str(tmp_path)) as one:
+        assert one.stdout is not None
+        assert one.stdout.readline() == "held\n"
+        assert _python(waits, LFTJ_CACHE_DIR=str(tmp_path)).stdout == "went on\n"
+        one.kill()
 
 
 COUNTS = """

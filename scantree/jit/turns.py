@@ -1,0 +1,61 @@
+"""Processes that share a cache of machine code make each kernel once: who wants one that another is making waits, and finds it there.
+
+Several begin together wherever work is shared out: the executors of a Spark session, a pool of processes, the tests. All would make the
+same kernels, each taking the processor from the others.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+
+from scantree.jit.directory import CACHED, cache_directory
+
+_PATIENCE = 60.0
+"""Seconds after which a kernel is made all the same: a process that was stopped in the middle must not stop others."""
+_PAUSE = 0.002
+
+
+@contextmanager
+def turn(kernel: str) -> Iterator[None]:
+    """While no other process makes the kernel of this name, as far as that can be had."""
+    file, place = _file(os.getpid()), zlib.crc32(kernel.encode())
+    if file is None or not _locked(file, place):
+        yield
+        return
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            fcntl.lockf(file, fcntl.LOCK_UN, 1, place)
+
+
+@cache
+def _file(process: int) -> int | None:
+    """A file of the cache, a byte of which is locked for each kernel that is being made. Such locks end with the process that has them."""
+    if not CACHED:
+        return None
+    with suppress(OSError):
+        return os.open(cache_directory() / "being-made", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    return None
+
+
+def _locked(file: int, place: int) -> bool:
+    """Lock a byte, waiting for whoever has it; whether that succeeded. Some file systems know no locks."""
+    latest = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
+        except (BlockingIOError, PermissionError):
+            if time.monotonic() > latest:
+                return False
+            time.sleep(_PAUSE)
+        except OSError:
+            return False
+        else:
+            return True
