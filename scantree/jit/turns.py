@@ -18,7 +18,6 @@ from scantree.jit.directory import CACHED, cache_directory
 
 _PATIENCE = 60.0
 """Seconds after which a kernel is made all the same: a process that was stopped in the middle must not stop others."""
-_PAUSE = 0.002
 
 
 @contextmanager
@@ -54,8 +53,13 @@ def _locked(file: int, place: int) -> bool:
         except (BlockingIOError, PermissionError):
             if time.monotonic() > latest:
                 return False
-            time.sleep(_PAUSE)
+            _wait()
         except OSError:
             return False
         else:
             return True
+
+
+def _wait() -> None:
+    """Let others go on for a moment."""
+    time.sleep(0.002)

@@ -201,24 +201,31 @@ def _begun(code: str, **environment: str) -> subprocess.Popen[str]:
 
 
 MISSES = SUMS.format(at=3) + "; print(sum(t.sum_of_twice.stats.cache_misses.values()))"
+KERNEL = f"{__name__}.sum_of_twice"
+HOLDS = "from scantree.jit import turns\nwith turns.turn({!r}):\n    print('held', flush=True); input(); {}"
+WAITS = "from scantree.jit import turns; turns._wait = lambda: print('waiting', flush=True) or input(); "
 
 
 def test_of_processes_that_share_a_cache_one_compiles(tmp_path: Path) -> None:
-    both = [_begun(MISSES, LFTJ_CACHE_DIR=str(tmp_path)) for _ in range(2)]
-    assert sorted(process.communicate()[0] for process in both) == ["12 6\n0\n", "12 6\n1\n"]
-    assert _python(MISSES, LFTJ_CACHE_DIR=str(tmp_path)).stdout == "12 6\n0\n"
-
-
-HELD = "import sys; from scantree.jit import turns\nwith turns.turn('k'): print('held', flush=True); sys.stdin.read()"
+    one = _begun(HOLDS.format(KERNEL, MISSES), LFTJ_CACHE_DIR=str(tmp_path))
+    assert _next_line(one) == "held"
+    other = _begun(WAITS + MISSES, LFTJ_CACHE_DIR=str(tmp_path))
+    assert _next_line(other) == "waiting"
+    assert one.communicate("\n")[0] == "12 6\n1\n"
+    assert other.communicate("\n")[0] == "12 6\n0\n"
 
 
 def test_who_compiles_a_kernel_too_long_is_not_waited_for(tmp_path: Path) -> None:
+    one = _begun(HOLDS.format("k", "pass"), LFTJ_CACHE_DIR=str(tmp_path))
+    assert _next_line(one) == "held"
     waits = "from scantree.jit import turns; turns._PATIENCE = 0.05\nwith turns.turn('k'), turns.turn('other'): print('went on')"
-    with _begun(HELD, LFTJ_CACHE_DIR=str(tmp_path)) as one:
-        assert one.stdout is not None
-        assert one.stdout.readline() == "held\n"
-        assert _python(waits, LFTJ_CACHE_DIR=str(tmp_path)).stdout == "went on\n"
-        one.kill()
+    assert _python(waits, LFTJ_CACHE_DIR=str(tmp_path)).stdout == "went on\n"
+    one.communicate("\n")
+
+
+def _next_line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
 
 
 COUNTS = """
