@@ -9,6 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
+import shutil
+import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +33,7 @@ ADDRESSES = not (DISABLED or CHECKED)
 """Whether kernels take arrays as numbers, so that words in one array can tell of others."""
 
 _ROOT = Path(__file__).resolve().parent.parent.parent
+_MONTHS = 90 * 24 * 60 * 60  # seconds
 _PACKAGES = ("lftj", "sensitivity", "scantree", "partition")
 
 
@@ -53,10 +58,21 @@ def cache_directory() -> Path:
 
 def _can_be_written(directory: Path) -> bool:
     try:
-        directory.mkdir(parents=True, exist_ok=True)
+        if not directory.exists():
+            directory.mkdir(parents=True, exist_ok=True)
+            _forget_unused(directory.parent)
+        os.utime(directory)
     except OSError:
         return False
     return os.access(directory, os.W_OK)
+
+
+def _forget_unused(base: Path) -> None:
+    """Remove what other kernel sources left there, of versions that no process has used for months."""
+    for directory in base.iterdir():
+        with suppress(OSError):
+            if re.fullmatch(r"kernels-[0-9a-f]{16}", directory.name) and directory.stat().st_mtime < time.time() - _MONTHS:
+                shutil.rmtree(directory)
 
 
 # Numba reads the directory when a function is decorated, so it is set once, here, before any kernel module is imported.

@@ -243,6 +243,21 @@ def test_kernels_that_only_borrow_arrays_count_no_references(tmp_path: Path) -> 
     assert run.stdout == "[3, 6] 24\n[False, True]\n"
 
 
+def test_machine_code_that_nobody_has_used_for_months_is_removed(tmp_path: Path) -> None:
+    code = "from scantree.jit import cache_directory; print(cache_directory().name)"
+    old, young, other = names = ["kernels-0123456789abcdef", "kernels-fedcba9876543210", "kernels-of-mine"]
+    for name in names:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "sum.nbi").write_text("")
+    for name in (old, other):
+        os.utime(tmp_path / name, (0, 0))
+    used = _python(code, LFTJ_CACHE_DIR=str(tmp_path)).stdout.strip()
+    assert {path.name for path in tmp_path.iterdir()} == {used, young, other}
+    os.utime(tmp_path / used, (0, 0))
+    _python(code, LFTJ_CACHE_DIR=str(tmp_path))
+    assert (tmp_path / used).stat().st_mtime > 0
+
+
 def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     run = _python(SUMS.format(at=3) + "; print(t.sum_of_twice.stats.cache_path)", LFTJ_CACHE_DIR=str(tmp_path / "file"))
