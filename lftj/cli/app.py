@@ -82,13 +82,15 @@ def demo(
     from rich.console import Console
 
     from lftj.demo import show
+    from scantree.jit.announcing import said_by
 
     console = Console()
     if not console.is_terminal:
         console = Console(width=max(console.width, 120))
-    if spark:
-        from lftj.demo import on_spark
+    with said_by(lambda text: None):  # the demo has lines of its own for that
+        if spark:
+            from lftj.demo import on_spark
 
-        on_spark.run(console, days)
-    else:
-        show.run(console, out, days)
+            on_spark.run(console, days)
+        else:
+            show.run(console, out, days)

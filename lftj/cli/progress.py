@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
+from scantree.jit.announcing import said_by
+
 
 @contextmanager
 def progress() -> Generator[Callable[[str], None]]:
@@ -19,4 +21,9 @@ def progress() -> Generator[Callable[[str], None]]:
     from rich.console import Console
 
     with Console(stderr=True).status("") as status:
-        yield lambda text: status.update(f"{text} …")
+
+        def say(text: str) -> None:
+            status.update(f"{text} …")
+
+        with said_by(say):
+            yield say

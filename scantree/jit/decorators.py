@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numba
 from numba import types
 
+from scantree.jit import announcing
 from scantree.jit.directory import CACHED, DISABLED
 from scantree.jit.libraries import CalleeCompiler, EntryCompiler
 from scantree.jit.turns import turn
@@ -54,8 +55,11 @@ def _jit(function: Function, **options: Any) -> Function:
     compile_now = dispatcher._compile_for_args
 
     def compile_for_arguments(*arguments: Any, **named: Any) -> Any:
-        with turn(f"{function.__module__}.{function.__qualname__}"), _Undisturbed():
-            return compile_now(*arguments, **named)
+        try:
+            with turn(f"{function.__module__}.{function.__qualname__}"), _Undisturbed():
+                return compile_now(*arguments, **named)
+        finally:
+            announcing.end()
 
     # Numba looks these up on the dispatcher: the first at each new signature, the others for calls from compiled code.
     dispatcher._compile_for_args = compile_for_arguments

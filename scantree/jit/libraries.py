@@ -13,6 +13,7 @@ from typing import Any
 from numba.core import codegen, compiler, compiler_machinery, typed_passes, untyped_passes
 from numba.core.environment import lookup_environment
 
+from scantree.jit import announcing
 from scantree.jit.borrowing import Lowering
 
 _JITCodeLibrary: Any = codegen.JITCodeLibrary
@@ -123,6 +124,8 @@ class EntryCompiler(_CompilerBase):
 
     def compile_extra(self, func: Any) -> Any:
         """As Numba's, into a library of our kind."""
+        if self.library is _Entry:
+            announcing.begin(func.__name__)
         self.state.library = self.library(self.state.targetctx.codegen(), func.__qualname__)
         self.state.flags = _Settings(self.state.flags)
         return super().compile_extra(func)

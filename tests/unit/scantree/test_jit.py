@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import pty
 import subprocess
 import sys
 import threading
@@ -241,6 +242,30 @@ print(["call void @NRT_incref" in "".join(kernel.inspect_llvm().values()) for ke
 def test_kernels_that_only_borrow_arrays_count_no_references(tmp_path: Path) -> None:
     run = _python(COUNTS, LFTJ_CACHE_DIR=str(tmp_path))
     assert run.stdout == "[3, 6] 24\n[False, True]\n"
+
+
+def _on_a_terminal(code: str, **environment: str) -> str:
+    """What a terminal that is its standard error shows of it."""
+    ours, its = pty.openpty()
+    with open(ours, "rb", buffering=0) as screen:
+        subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=os.environ | environment, stdout=subprocess.DEVNULL, stderr=its)
+        os.write(its, b"\0")
+        os.close(its)
+        return "".join(iter(lambda: screen.read(1).decode(errors="replace"), "\0"))
+
+
+def test_who_waits_for_a_compilation_at_a_terminal_is_told(tmp_path: Path) -> None:
+    shown = _on_a_terminal(MISSES, LFTJ_CACHE_DIR=str(tmp_path))
+    assert shown.startswith("\rlftj: compiling the kernel sum_of_twice, once for this machine ")
+    assert shown.endswith("\r\033[K")
+    assert _on_a_terminal(MISSES, LFTJ_CACHE_DIR=str(tmp_path)) == ""
+    assert _python(SUMS.format(at=3), LFTJ_CACHE_DIR=str(tmp_path / "anew")).stderr == ""
+
+
+def test_who_shows_a_line_already_says_it(tmp_path: Path) -> None:
+    shows = "from scantree.jit.announcing import said_by\nwith said_by(lambda text: print('say:', text)):\n    "
+    run = _python(shows + SUMS.format(at=3), LFTJ_CACHE_DIR=str(tmp_path))
+    assert run.stdout.startswith("say: compiling the kernel sum_of_twice, once for this machine\n")
 
 
 def test_machine_code_that_nobody_has_used_for_months_is_removed(tmp_path: Path) -> None:
