@@ -96,6 +96,11 @@ def sorted_matrix(data: np.ndarray) -> np.ndarray:
     return data if data.shape[1] < 2 else _sorted_matrix(data, len(data), unique=True)[0]
 
 
+def sorted_by(data: np.ndarray, width: int) -> np.ndarray:
+    """The rows of a matrix of columns × rows in ascending order of their first `width` columns; those equal there in any order."""
+    return _sorted_matrix(data, width)[0] if width and data.shape[1] > 1 else data
+
+
 def sort_and_count(columns: Columns, counts: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
     """The distinct rows in ascending order, and for each the sum of the counts of its occurrences.
 
