@@ -1,13 +1,28 @@
 """Counts of many rows that are in no order, added up: where their values are few, and where all count the same.
 
-Few values have a place each to add up at, and no row is sorted. Rows that count the same are sorted as words, and are counted as words.
+Few values have a place each to add up at, and no row is sorted. Rows that count the same are sorted without their counts: how often each is
+there tells its sum.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from scantree.packing_kernels import INT64_MAX, pack_rows, run_lengths, state_of, sum_packed, survey, unpack_rows, unpack_sums
+from scantree.packing_kernels import (
+    DISTINCT,
+    INT64_MAX,
+    SORTED,
+    TOO_WIDE,
+    count_equal,
+    pack_rows,
+    run_lengths,
+    state_of,
+    sum_packed,
+    survey,
+    unpack_rows,
+    unpack_sums,
+)
+from scantree.place_sort import places_in_order
 from scantree.word_sort import sort_words
 
 _MANY = 1 << 12
@@ -50,17 +65,23 @@ def summed_in_place(data: np.ndarray, *, zeros: bool) -> np.ndarray | None:
 
 
 def _alike(data: np.ndarray) -> np.ndarray | None:
-    """Where all rows count the same; None where they do not or are too wide for a word. O(n · bits of a row)."""
+    """Where all rows count the same; None where they do not or are in order. O(n · bits of a row)."""
     width, rows = len(data) - 1, data.shape[1]
     count, least, most = int(data[-1, 0]), int(data[-1].min()), int(data[-1].max())
     if not least == count == most != 0 or abs(count) * rows > INT64_MAX:
         return None
     words, bounds = np.empty(rows, np.int64), np.empty((2, width), np.int64)
     bits = int(pack_rows(data[:-1], width, bounds[0], bounds[1], words))
-    if bits < 0:
+    if bits in (DISTINCT, SORTED):
         return None
-    sort_words(words, bits)
     times = np.empty(rows, np.int64)
+    if bits == TOO_WIDE:
+        found = np.empty_like(data)
+        data[:-1].take(places_in_order(data[:-1]), axis=1, out=found[:-1], mode="clip")
+        distinct = int(count_equal(found[:-1], times))
+        np.multiply(times[:distinct], count, out=found[-1, :distinct])
+        return found[:, :distinct]
+    sort_words(words, bits)
     distinct = int(run_lengths(words, times))
     found = np.empty((width + 1, distinct), np.int64)
     unpack_rows(words[:distinct], bounds[0], bounds[1], False, found[:-1])
