@@ -63,10 +63,12 @@ def _by_beginnings(columns: Columns | np.ndarray) -> np.ndarray | None:
 
 
 def _fields(columns: Columns | np.ndarray, room: int) -> tuple[list[_Field], bool]:
-    """As much of each column, from the first on, as there is room for; and whether that is all of them."""
+    """As much of each column, from the first on, as there is room for; and whether that is all there is, as far as one can tell."""
     fields: list[_Field] = []
     whole = True
     for column in columns:
+        if not room:
+            return fields, False
         low, high, differing = map(int, spread(column))
         alike = (differing & -differing).bit_length() - 1 if differing else 0  # low bits that are the same in all values
         width = (high - low).bit_length() - alike
@@ -78,7 +80,7 @@ def _fields(columns: Columns | np.ndarray, room: int) -> tuple[list[_Field], boo
 
 def _words(columns: Columns | np.ndarray, fields: Sequence[_Field]) -> np.ndarray:
     words = np.zeros(len(columns[0]), np.int64)
-    for column, field in zip(columns, fields, strict=True):
+    for column, field in zip(columns, fields, strict=False):
         if field.kept:
             # wraps where the values' range takes 64 bits: the bits that are kept are right all the same
             add_field(words, column - np.int64(field.low), field.kept, field.dropped)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 from scantree import Arena, Tree, reorder
 from scantree.invariants import check_arena, check_invariants
 from scantree.reorder import by_columns, packed, reordered
+from scantree.word_sort import FEW
 from tests.unit.scantree.trees import GREATEST, LEAST, Row, Shape, random_rows, rows_of
 
 
@@ -45,6 +48,23 @@ def test_ranges_of_any_width_are_reordered(ends):
     assert rows_of(reordered(tree, (1, 0)).columns()) == wanted(rows, (1, 0), 0)
     narrow = (ends[1] - ends[0]).bit_length() + 4 <= 63
     assert (packed(tree, without_rows(tree), (1, 0), 0) is not None) == narrow
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("order", list(permutations(range(4))))
+def test_every_order_of_many_rows_with_equal_values(order, wide):
+    """So many that they are sorted by digits, and by the columns alone that do not stand as they did."""
+    random = np.random.default_rng(1)
+    drawn = random.integers(0, 6, (3000, 4)) * (1 << 59 if wide else 1)
+    rows = [(*key, place) for place, key in enumerate(sorted(set(map(tuple, drawn.tolist()))))]
+    tree = Tree.build(Arena(reserve_bytes=1 << 27), list(np.array(rows).T[:4].copy()), [np.arange(len(rows))])
+    found = by_columns(tree, without_rows(tree), order, 1)
+    assert len(rows) > FEW
+    assert rows_of(found.columns()) == wanted(rows, order, 1)
+    if not wide:
+        also = packed(tree, without_rows(tree), order, 1)
+        assert also is not None
+        assert rows_of(also.columns()) == wanted(rows, order, 1)
 
 
 def test_bits_that_are_dropped_need_no_room():
