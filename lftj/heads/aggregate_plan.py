@@ -56,12 +56,12 @@ def plan_aggregates(shape: AggregateShape, arena: Arena, surroundings: Surroundi
 
 
 def _by_groups(shape: AggregateShape, kept: Sequence[Kept]) -> bool:
-    """Whether no state takes the columns of an assignment in order as they are, and none asks a user's function about each row."""
+    """Whether no state keeps the columns of an assignment in order, all of them, and none asks a user's function about each row."""
     args = tuple(range(shape.width, len(shape.needed)))
     for state in kept:
         if isinstance(state, UserTotals):
             return False
-        if isinstance(state, OrderedRows) and (state.takes(args) or any(isinstance(scan, Fold) for scan in state.scans.values())):
+        if isinstance(state, OrderedRows) and (state.args == args or any(isinstance(scan, Fold) for scan in state.scans.values())):
             return False
     return bool(args)
 
