@@ -41,7 +41,7 @@ def add_counts(tree: Tree, rows: Matrix, amounts: Matrix) -> Recounted:
     if not changes or tree.root == 0:
         if changes and amounts.min() < 0:
             raise _too_few()
-        written = np.concatenate([rows, as_matrix([amounts], 1)])
+        written = as_matrix([*rows, amounts], keys + 1)
         return Recounted(tree.apply(written), written, rows[:, :0], rows)
     lines = np.empty((3 * keys + 1, changes), np.int64)
     written, gone, fresh = lines[: keys + 1], lines[keys + 1 : 2 * keys + 1], lines[2 * keys + 1 :]

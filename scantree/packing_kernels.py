@@ -96,6 +96,40 @@ def unpack_rows(key: np.ndarray, lows: np.ndarray, widths: np.ndarray, unique: b
 
 
 @compiled
+def run_lengths(key: np.ndarray, lengths: np.ndarray) -> int:
+    """Make equal ones of some ascending packed rows one, and write how many they were: how many are left. `key` is overwritten."""
+    count = 0
+    first = 0
+    for i in range(1, key.size + 1):
+        if i == key.size or key[i] != key[first]:
+            key[count] = key[first]
+            lengths[count] = i - first
+            count += 1
+            first = i
+    return count
+
+
+@compiled
+def count_equal(rows: np.ndarray, lengths: np.ndarray) -> int:
+    """As `run_lengths`, for the columns of a matrix of some rows."""
+    count = 0
+    first = 0
+    for i in range(1, rows.shape[1] + 1):
+        same = i < rows.shape[1]
+        for column in range(rows.shape[0]):
+            if same and rows[column, i] != rows[column, first]:
+                same = False
+        if not same:
+            if count < first:
+                for column in range(rows.shape[0]):
+                    rows[column, count] = rows[column, first]
+            lengths[count] = i - first
+            count += 1
+            first = i
+    return count
+
+
+@compiled
 def sum_packed(rows: np.ndarray, lows: np.ndarray, widths: np.ndarray, sums: np.ndarray, seen: np.ndarray) -> int:
     """Add the last column of each row to `sums` at the place of its packed other columns, and note that in `seen`: how many places."""
     width = rows.shape[0] - 1

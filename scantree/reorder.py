@@ -1,8 +1,10 @@
 """A tree's rows in another key order.
 
-Making one reads and writes every row once, and in between sorts one word a row, by the columns that move to the front: the fresh memory
-that the new leaves take costs more than the work. Rows that do not fit into a word, and rows so few that loading more code would cost
-more than it saves, take the way by columns.
+They are sorted by no more columns than need be: rows in the order of (a, b, c, d) that are then sorted by c, equal ones staying as they
+are, are in the order of (c, a, b, d).
+
+Making one reads and writes every row once and sorts one word a row in between: the fresh memory that the new leaves take costs more than
+the work. Rows that do not fit into a word, and rows so few that loading more code would cost more than it saves, take the way by columns.
 """
 
 from __future__ import annotations
@@ -11,15 +13,24 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from scantree.columns import as_matrix
 from scantree.packing_kernels import KEY_BITS
 from scantree.page_kernels import FAN_CAPACITY, LEAF_CAPACITY
 from scantree.reorder_kernels import pack_leaves, survey_leaves
 from scantree.rows import sort_order
 from scantree.tree import Tree
-from scantree.word_sort import settled_bits, sort_words
+from scantree.word_sort import sort_words
 
 FEW = 1 << 14
 """Rows below which they are reordered by columns."""
+
+
+def columns_to_sort(order: Sequence[int]) -> int:
+    """How many columns of a key order ascending rows have to be sorted by: they are in order of those behind, which stand as they did."""
+    first = len(order)
+    while first and (first == len(order) or order[first - 1] < order[first]):
+        first -= 1
+    return first
 
 
 def reordered(tree: Tree, order: Sequence[int], dropped: int = 0) -> Tree:
@@ -48,14 +59,15 @@ def packed(tree: Tree, like: Tree, order: Sequence[int], dropped: int) -> Tree |
         return None
     bits, rows = np.array(widths, np.int64), np.empty(len(tree), np.int64)
     pack_leaves(memory, tree.root, tree.height, columns, zeros, lows, bits, rows)
-    sort_words(rows, sum(widths), settled_bits(columns.tolist(), widths))
+    sort_words(rows, sum(widths), sum(widths[columns_to_sort(order) :]))
     return like.with_packed(rows, lows, bits, zeros)
 
 
 def by_columns(tree: Tree, like: Tree, order: Sequence[int], dropped: int) -> Tree:
     """`reordered` by whole columns."""
-    columns = tree.columns()
-    keys = [columns[column] for column in order]
-    places = sort_order(keys)
-    values = [column.take(places) >> dropped << dropped for column in columns[tree.key_width :]]
-    return like.apply([*(column.take(places) for column in keys), *values])
+    width = tree.key_width
+    rows = as_matrix(tree.columns([*order, *range(width, width + tree.value_width)]), width + tree.value_width)
+    if first := columns_to_sort(order):
+        rows = rows.take(sort_order(list(rows[:first])), axis=1)
+    rows[width:] = rows[width:] >> dropped << dropped
+    return like.apply(rows)

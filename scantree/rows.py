@@ -16,10 +16,11 @@ import numpy as np
 
 from scantree.columns import Lines, as_matrix
 from scantree.packing_kernels import DISTINCT, SORTED, TOO_WIDE, pack_rows, state_of, sum_equal, unpack_rows
+from scantree.place_sort import places_in_order
 from scantree.rows_kernels import locate_ascending, mark_common, merge_distinct, refine_ranges
 from scantree.rows_kernels import run_sums as _sum_runs
-from scantree.summing import summed_in_place
-from scantree.word_sort import places_in_order, sort_words
+from scantree.summing import summed
+from scantree.word_sort import sort_words
 
 Columns = Sequence[np.ndarray]
 
@@ -68,7 +69,7 @@ def _sorted_matrix(data: np.ndarray, width: int, *, unique: bool = False) -> tup
             data = data.take(equal_runs(list(data), width), axis=1)
         return data, state
     if state == TOO_WIDE:
-        ordered = np.sort(data) if len(data) == 1 else data.take(places_in_order(list(data[:width])), axis=1)
+        ordered = np.sort(data) if len(data) == 1 else data.take(places_in_order(data[:width]), axis=1)
         return (ordered.take(equal_runs(list(ordered), width), axis=1) if unique else ordered), 0
     sort_words(key, state)
     ordered = np.empty_like(data)
@@ -95,6 +96,11 @@ def sorted_matrix(data: np.ndarray) -> np.ndarray:
     return data if data.shape[1] < 2 else _sorted_matrix(data, len(data), unique=True)[0]
 
 
+def sorted_by(data: np.ndarray, width: int) -> np.ndarray:
+    """The rows of a matrix of columns × rows in ascending order of their first `width` columns; those equal there in any order."""
+    return _sorted_matrix(data, width)[0] if width and data.shape[1] > 1 else data
+
+
 def sort_and_count(columns: Columns, counts: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
     """The distinct rows in ascending order, and for each the sum of the counts of its occurrences.
 
@@ -105,8 +111,8 @@ def sort_and_count(columns: Columns, counts: np.ndarray) -> tuple[list[np.ndarra
     if not columns:
         return [], sum_runs(counts, np.zeros(1, dtype=np.int64))
     data = as_matrix([*columns, counts], len(columns) + 1)
-    if (few := summed_in_place(data, zeros=True)) is not None:
-        return list(few[:-1]), few[-1]
+    if (found := summed(data, zeros=True)) is not None:
+        return list(found[:-1]), found[-1]
     ordered, state = _sorted_matrix(data, len(columns))
     if state == DISTINCT:
         return columns if type(columns) is Lines else list(columns), counts
@@ -117,7 +123,7 @@ def sort_and_count(columns: Columns, counts: np.ndarray) -> tuple[list[np.ndarra
 def net_rows(columns: Columns, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """As `sort_and_count` without the rows whose sum is 0, as a matrix of columns × rows. There has to be a column."""
     data = as_matrix([*columns, counts], len(columns) + 1)
-    rows = summed_in_place(data, zeros=False)
+    rows = summed(data, zeros=False)
     if rows is None:
         rows = _summed(_sorted_matrix(data, len(columns))[0], zeros=False)
     return np.ascontiguousarray(rows[:-1]), rows[-1]

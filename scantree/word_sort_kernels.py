@@ -76,31 +76,3 @@ def sort_digits(words, scratch, low, width, digits):
         moves += 1
     if moves & 1:
         words[:] = scratch
-
-
-@compiled
-def sort_places(words, places, word_scratch, place_scratch, width, digits):
-    """As `sort_digits` from bit 0 on, and `places` along with the words."""
-    mask = (1 << width) - 1
-    ends = count_digits(words, 0, width, digits)
-    source, target = words, word_scratch
-    riding, riding_to = places, place_scratch
-    moves = 0
-    for digit in range(digits):
-        shift, first = digit * width, digit << width
-        if is_constant(words, shift, mask, ends, first):
-            continue
-        begin_runs(ends, first, first + mask + 1, 0)
-        for i in range(words.size):
-            word = load(source, i)
-            at = first + ((word >> shift) & mask)
-            place = load(ends, at)
-            store(target, place, word)
-            store(riding_to, place, load(riding, i))
-            store(ends, at, place + 1)
-        source, target = target, source
-        riding, riding_to = riding_to, riding
-        moves += 1
-    if moves & 1:
-        words[:] = word_scratch
-        places[:] = place_scratch

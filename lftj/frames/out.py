@@ -11,8 +11,8 @@ import pyarrow as pa
 from lftj.errors import FrameError, ValueRangeError
 from lftj.texts import Texts
 from lftj.types import Type, codes_to_floats, decode_scalar
+from scantree.place_sort import places_in_order
 from scantree.rows import sort_rows
-from scantree.word_sort import places_in_order
 
 if TYPE_CHECKING:
     import pandas

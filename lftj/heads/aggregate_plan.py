@@ -5,6 +5,7 @@ The groups' tree holds per group η, then the published result of every call but
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lftj.heads.aggregate_shape import AggregateShape, CallShape, Surroundings
@@ -24,13 +25,14 @@ _KeptBy = dict[CallShape, Kept]
 class AggregatePlan:
     """`kept`: the states, empty; `server`: for each call the number of the one that serves it, None for `count`; `published`: for each
     call the value column of the groups' tree with its result; `width`: how many value columns that tree has; `texts`: the columns of a
-    change that hold texts which stand in order."""
+    change that hold texts which stand in order; `by_groups`: the states take rows that are sorted by groups alone, and sooner so."""
 
     kept: tuple[Kept, ...]
     server: tuple[int | None, ...]
     published: tuple[int, ...]
     width: int
     texts: tuple[int, ...]
+    by_groups: bool
 
 
 def plan_aggregates(shape: AggregateShape, arena: Arena, surroundings: Surroundings) -> AggregatePlan:
@@ -50,7 +52,18 @@ def plan_aggregates(shape: AggregateShape, arena: Arena, surroundings: Surroundi
     server = tuple(places[id(serving[call])] if call in serving else None for call in shape.calls)
     ordered = {arg for state in kept if isinstance(state, OrderedRows) for arg in state.args}
     texts = tuple(sorted(arg for arg in ordered if shape.types[arg].name == "str"))
-    return AggregatePlan(tuple(kept), server, tuple(published), width, texts)
+    return AggregatePlan(tuple(kept), server, tuple(published), width, texts, _by_groups(shape, kept))
+
+
+def _by_groups(shape: AggregateShape, kept: Sequence[Kept]) -> bool:
+    """Whether no state keeps the columns of an assignment in order, all of them, and none asks a user's function about each row."""
+    args = tuple(range(shape.width, len(shape.needed)))
+    for state in kept:
+        if isinstance(state, UserTotals):
+            return False
+        if isinstance(state, OrderedRows) and (state.args == args or any(isinstance(scan, Fold) for scan in state.scans.values())):
+            return False
+    return bool(args)
 
 
 def _sums(shape: AggregateShape, *, of_floats: bool) -> dict[int, list[CallShape]]:

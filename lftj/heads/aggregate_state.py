@@ -15,7 +15,7 @@ import numpy as np
 from lftj.dictionary import Dictionary
 from lftj.heads.aggregate_plan import AggregatePlan, plan_aggregates
 from lftj.heads.aggregate_shape import AggregateShape, HeadColumns, Surroundings
-from lftj.heads.changes import divided, net_changes
+from lftj.heads.changes import by_groups, divided, net_changes
 from lftj.heads.kept import GroupChange, Kept, Work
 from lftj.heads.ordered_rows import OrderedRows
 from lftj.heads.support import too_many
@@ -24,6 +24,9 @@ from lftj.heads.user import UserAggregate
 from lftj.storage.delta import Columns, Delta
 from scantree import Arena, Tree
 from scantree.rows import sort_rows
+
+_MANY = 1 << 12
+"""Assignments from which on it matters in what order they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +106,11 @@ class AggregateState:
 
     def advanced(self, columns: Sequence[np.ndarray], signed: np.ndarray) -> tuple[AggregateState, GroupsMoved | None]:
         """As `update`, with the change of the groups, from which every head over them reads its own; None where there is none."""
-        rows, net = net_changes(columns, signed)
+        won = self.plan.by_groups and len(signed) > _MANY and int(signed.min()) > 0
+        rows, net, ascending = by_groups(columns, signed, self.shape.width) if won else (*net_changes(columns, signed), True)
         if not len(net):
             return self, None
-        change, found = self._change(rows, net)
+        change, found = self._change(rows, net, ascending)
         advances = [state.advanced(change) for state in self.kept]
         results = [
             change.sizes if server is None else advances[server].results(call)
@@ -119,7 +123,7 @@ class AggregateState:
         before = [change.before[column] for column in self.plan.published]
         return state, GroupsMoved(list(change.groups), before, results, found, change.sizes > 0)
 
-    def _change(self, rows: np.ndarray, net: np.ndarray) -> tuple[GroupChange, np.ndarray]:
+    def _change(self, rows: np.ndarray, net: np.ndarray, ascending: bool) -> tuple[GroupChange, np.ndarray]:
         """A net change by groups, and which of these there were before."""
         width = self.shape.width
         starts, moved = divided(rows, net, width)
@@ -134,7 +138,7 @@ class AggregateState:
         work.count(self.groups, 2 * len(sizes))
         order = self.order and self._order_with(self.order, self._texts(rows))
         name = partial(self.shape.name, list(groups), self.surroundings.dictionary)
-        return GroupChange(rows, net, starts, groups, before, sizes, not len(self.groups), order, name, work), found
+        return GroupChange(rows, net, starts, groups, before, sizes, not len(self.groups), order, name, work, ascending), found
 
     def _texts(self, rows: np.ndarray) -> np.ndarray:
         """The codes of all texts among rows that are to stand in order."""

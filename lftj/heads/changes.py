@@ -10,6 +10,8 @@ from lftj.heads.changes_kernels import OVERFLOW, divide, net_few
 from lftj.heads.support import too_many
 from scantree.columns import as_matrix
 from scantree.rows import net_rows as netted
+from scantree.rows import sorted_by
+from scantree.summing import summed_in_place
 
 _FEW = 32
 """Up to so many rows are sorted by insertion, in one compiled pass; a commit of one row mostly makes fewer."""
@@ -33,6 +35,19 @@ def net_changes(columns: Sequence[np.ndarray], signed: np.ndarray) -> tuple[np.n
     if status == OVERFLOW:
         raise too_many()
     return (net_rows, net) if kept == rows else (np.ascontiguousarray(net_rows[:, :kept]), net[:kept])
+
+
+def by_groups(columns: Sequence[np.ndarray], counts: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray, bool]:
+    """As `net_changes`, of assignments that are all won, in order of the first `width` columns; and whether of all columns, each row once.
+
+    That is so where it takes no sorting. Else rows are sorted by groups alone, which the columns behind make no dearer.
+    """
+    given = as_matrix([*columns, counts], len(columns) + 1)
+    rows = summed_in_place(given, zeros=False)
+    ascending = rows is not None
+    if rows is None:
+        rows = sorted_by(given, width)
+    return np.ascontiguousarray(rows[:-1]), rows[-1], ascending
 
 
 def divided(rows: np.ndarray, net: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:

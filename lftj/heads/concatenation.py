@@ -8,14 +8,14 @@ order. String order is by code point, so the result does not depend on the order
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
+import pyarrow as pa
 
 from lftj.dictionary import Dictionary
-from lftj.frames.out import to_values
+from lftj.heads.concatenation_kernels import measure_joined, write_joined
 from lftj.heads.values import by_value
-from lftj.types import STR, Type
+from lftj.types import Type
 from scantree.rows import sort_order
 
 
@@ -39,12 +39,14 @@ def grouped_concatenations(
     by = [*rest[1:], text, *rest[:1]]
     by_types = [*types[2:], types[0], *types[1:2]]
     order = order_in_groups(by, by_types, starts, dictionary)
-    order = np.repeat(order, counts.take(order))
-    texts = to_values(STR, text.take(order), dictionary)
-    separators = to_values(STR, rest[0].take(order), dictionary) if rest else [""] * len(order)
-    ends = np.cumsum(np.add.reduceat(counts, starts)).tolist()
-    results = [joined(texts[first:last], separators[first:last]) for first, last in pairwise([0, *ends])]
-    return dictionary.encode(results)
+    offsets, data = dictionary.flat()
+    told = text.take(order), rest[0].take(order) if rest else np.empty(0, np.int64), counts.take(order), np.ascontiguousarray(starts)
+    ends = np.zeros(len(starts) + 1, np.int64)
+    if not measure_joined(offsets, *told, ends):
+        raise MemoryError("texts of more bytes than there is memory for")
+    results = np.empty(int(ends[-1]), np.uint8)
+    write_joined(offsets, data, *told, results)
+    return dictionary.encode(pa.LargeStringArray.from_buffers(len(starts), pa.py_buffer(ends), pa.py_buffer(results)))
 
 
 def joined(texts: list[str], separators: list[str]) -> str:

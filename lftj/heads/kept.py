@@ -32,7 +32,8 @@ class GroupChange:
     `rows` (columns × m) and `net` (m counts, none 0) are what changed, group g being [starts[g], starts[g + 1]). `groups` (columns × n)
     are the affected groups, one column of zeros when the head has no group columns; `before` (values × n) what the head's tree holds of
     them, zeros for a new group; `sizes` how many assignments each has afterwards. `first`: there were no groups, so `rows` are all.
-    `order` knows all texts among the rows that stand in order; `name` calls a group in messages.
+    `order` knows all texts among the rows that stand in order; `name` calls a group in messages. Not `ascending`: inside a group rows
+    are in any order and may repeat.
     """
 
     rows: np.ndarray
@@ -45,6 +46,7 @@ class GroupChange:
     order: TextOrder | None
     name: Callable[[int], str]
     work: Work
+    ascending: bool = True
 
     @property
     def divisors(self) -> np.ndarray:

@@ -7,7 +7,7 @@ that combines values in order is a scan of the group's range. Calls whose argume
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -65,6 +65,10 @@ class OrderedRows:
         state = replace(state, rows=SupportState(recounted.tree))
         return Advance(state, [], lambda call: state.results(call, change))
 
+    def takes(self, args: Sequence[int]) -> bool:
+        """Whether the rows of a change with these columns behind its groups are its own as they are."""
+        return self.args == tuple(args) and not any(type.name == "str" for type in self.types)
+
     def code_column(self, arg: int) -> int:
         """The column of the tree that has the codes of argument number `arg`."""
         texts = sum(type.name == "str" for type in self.types[: arg + 1])
@@ -85,8 +89,7 @@ class OrderedRows:
     # ── change ────────────────────────────────────────────────────────────────────────────────────────────────────────
     def _own(self, change: GroupChange) -> tuple[np.ndarray, np.ndarray]:
         """A change as this tree has rows."""
-        given = [*range(self.width), *self.args]
-        if given == list(range(len(change.rows))) and not any(type.name == "str" for type in self.types):
+        if change.ascending and self.takes(range(self.width, len(change.rows))):
             return change.rows, change.net
         columns = list(change.rows[: self.width])
         for arg, type in zip(self.args, self.types, strict=True):

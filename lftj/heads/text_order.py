@@ -17,6 +17,7 @@ import numpy as np
 
 from lftj.dictionary import Dictionary
 from lftj.heads.text_order_kernels import find_neighbours
+from lftj.heads.values import ranks_of
 from scantree import Arena, Tree
 from scantree.rows import sort_rows, union
 
@@ -57,8 +58,11 @@ class TextOrder:
         return TextOrder(dictionary, Tree.build(arena, [ascending], [in_order]), Tree.build(arena, [distinct], [labels]), epoch)
 
     def labelled(self, codes: np.ndarray) -> np.ndarray:
-        """The labels of codes that were admitted. O(log n) each."""
-        return self.labels.lookup([codes])[1][0]
+        """The labels of codes that were admitted. O(log n) each, O(1) where they are as many as there are labels."""
+        if len(codes) < len(self.labels):
+            return self.labels.lookup([codes])[1][0]
+        known, labels = self.labels.columns()
+        return ranks_of(known, labels, codes) if len(codes) else codes
 
     def admitting(self, codes: np.ndarray) -> TextOrder:
         """A version that has labels for these codes as well. O(log n) for each new one, O(n log n) when it begins a new epoch."""

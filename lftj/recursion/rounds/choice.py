@@ -16,8 +16,8 @@ from lftj.dictionary import Dictionary
 from lftj.program.normal_form import RelationSchema
 from lftj.recursion.rounds.fixpoint import Table
 from lftj.storage.delta import Columns
+from scantree.place_sort import places_in_order
 from scantree.rows import sort_rows, sort_with
-from scantree.word_sort import places_in_order
 
 
 class Chooser:

@@ -13,7 +13,8 @@ from lftj.storage.delta import Columns
 from lftj.storage.loose_rows import LooseRows, every_order
 from lftj.storage.relation import Order
 from scantree import Arena, Tree
-from scantree.word_sort import settled_bits, sort_words
+from scantree.reorder import columns_to_sort
+from scantree.word_sort import sort_words
 
 
 class Packed(NamedTuple):
@@ -39,9 +40,8 @@ class Packed(NamedTuple):
         shifts = np.array([sum(widths[place + 1 :]) for place in range(len(order))], np.int64)
         words = np.empty_like(self.words)
         reordered(self.words, self.shifts, np.array(order, np.int64), shifts, words)
-        return Packed(words, self.lows[list(order)], shifts, widths, False)._sorted(
-            words, settled_bits(order, widths) if self.ordered else 0
-        )
+        settled = sum(widths[columns_to_sort(order) :]) if self.ordered else 0
+        return Packed(words, self.lows[list(order)], shifts, widths, False)._sorted(words, settled)
 
     def _sorted(self, words: np.ndarray, settled: int = 0) -> Packed:
         sort_words(words, sum(self.widths), settled)

@@ -185,3 +185,10 @@ def test_the_same_without_compilation() -> None:
     chosen = ["-k", "numbers or order or everything or way"]
     done = subprocess.run([*command, *chosen], env={**os.environ, "NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
+
+
+def test_empty_texts_and_more_than_there_is_memory_for() -> None:
+    assert run([("", "", 3)], [STR, STR], 0, [("concat", [0], STR), ("concat", [0, 1], STR)]) == [("", "")]
+    for row in (("a", "", 2**50), ("ab", ",", 2**63 - 1), ("", "é", 2**62)):
+        with pytest.raises(MemoryError):
+            run([row], [STR, STR], 0, [("concat", [0, 1], STR)])

@@ -12,8 +12,12 @@ from hypothesis import strategies as st
 
 from lftj.errors import LftjError
 from lftj.heads import text_order, user_totals
+from lftj.heads.aggregate_state import AggregateState
+from lftj.heads.float_totals import FloatTotals
+from lftj.heads.ordered_rows import OrderedRows
 from lftj.heads.user import UserAggregate
 from lftj.types import FLOAT, INT, STR
+from scantree import Arena
 from tests.unit.heads.heads import CENTS, TYPES, Call, Head, Row, listed, shape_of
 
 CALLS: dict[str, list[Call]] = {
@@ -77,6 +81,34 @@ def test_groups_of_many_pages(name: str) -> None:
         head.step([(row, -count) for row, count in gone])
     for value in (min(head.bag), max(head.bag)):  # by group first, so these are rows at both ends of the trees
         head.step([(value, -head.bag[value])])
+
+
+@pytest.mark.parametrize("group", [[], [0], [1, 0]])
+@pytest.mark.parametrize("name", sorted(CALLS))
+def test_many_rows_in_any_order_leave_the_state_of_each_row_once(name: str, group: list[int]) -> None:
+    """So many that they are sorted by groups alone, where no state wants more; then a second lot on top."""
+    random = np.random.default_rng(5)
+    drawn = random.integers(0, [3, 4, 10**6, 1000, 5000, 9], (3000, 6)).tolist()
+    once = Head(
+        shape_of(CALLS[name], group), [((a, "xyzw"[b], c, d / 7, e, f"t{c}", ",;"[f > 7]), 1 + f % 3) for a, b, c, d, e, f in drawn]
+    )
+    columns, counts = once.columns(once.bag.items())
+    order = random.permutation(int(counts.sum()))
+    repeated = [np.repeat(column, counts).take(order) for column in columns]
+    ones, user = np.ones(len(order), np.int64), once.user
+    found, rows = AggregateState.build(Arena(1 << 32), once.shape, repeated, ones, once.dictionary, user)
+    assert len(order) > 4096 > len(counts)
+    assert listed(rows) == once.rows
+    twice, _ = found.update(repeated, ones)
+    also, _ = once.state.update(columns, counts)
+    for mine, expected in ((found, once.state), (twice, also)):
+        assert listed(mine.groups.columns()) == listed(expected.groups.columns())
+        assert mine.memory == expected.memory
+        for kept, other in zip(mine.kept, expected.kept, strict=True):
+            if isinstance(kept, OrderedRows) and isinstance(other, OrderedRows):
+                assert listed(kept.rows.tree.columns()) == listed(other.rows.tree.columns())
+            if isinstance(kept, FloatTotals) and isinstance(other, FloatTotals):
+                assert listed(kept.words.columns()) == listed(other.words.columns())
 
 
 def test_the_least_and_the_greatest_go_and_come_back() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scantree import Arena, Tree, reorder
 from scantree.invariants import check_arena, check_invariants
 from scantree.reorder import by_columns, packed, reordered
+from scantree.word_sort import FEW
 from tests.unit.scantree.trees import GREATEST, LEAST, Row, Shape, random_rows, rows_of
 
 
@@ -40,16 +41,6 @@ def test_a_tree_in_another_order_has_the_same_rows(data, keys, values, dropped):
     check_arena(tree.arena, [tree, *made])
 
 
-@pytest.mark.parametrize("order", list(permutations(range(3))))
-def test_many_rows_in_every_order(order):
-    columns = np.unique(np.random.default_rng(1).integers(0, 20, (3, 2000)), axis=1)
-    rows = [(*row, sum(row) % 7) for row in columns.T.tolist()]
-    tree = Shape(3, 1).build(Arena(reserve_bytes=1 << 27), rows)
-    found = packed(tree, without_rows(tree), order, 0)
-    assert found is not None
-    assert rows_of(found.columns()) == wanted(rows, order, 0)
-
-
 @pytest.mark.parametrize("ends", [(0, 1 << 62), (-(1 << 61), (1 << 61)), (LEAST, GREATEST), (LEAST, 0), (GREATEST - 1, GREATEST)])
 def test_ranges_of_any_width_are_reordered(ends):
     rows = [(ends[0], 5), (ends[1], -5)]
@@ -57,6 +48,23 @@ def test_ranges_of_any_width_are_reordered(ends):
     assert rows_of(reordered(tree, (1, 0)).columns()) == wanted(rows, (1, 0), 0)
     narrow = (ends[1] - ends[0]).bit_length() + 4 <= 63
     assert (packed(tree, without_rows(tree), (1, 0), 0) is not None) == narrow
+
+
+@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize("order", list(permutations(range(4))))
+def test_every_order_of_many_rows_with_equal_values(order, wide):
+    """So many that they are sorted by digits, and by the columns alone that do not stand as they did."""
+    random = np.random.default_rng(1)
+    drawn = random.integers(0, 6, (3000, 4)) * (1 << 59 if wide else 1)
+    rows = [(*key, place) for place, key in enumerate(sorted(set(map(tuple, drawn.tolist()))))]
+    tree = Tree.build(Arena(reserve_bytes=1 << 27), list(np.array(rows).T[:4].copy()), [np.arange(len(rows))])
+    found = by_columns(tree, without_rows(tree), order, 1)
+    assert len(rows) > FEW
+    assert rows_of(found.columns()) == wanted(rows, order, 1)
+    if not wide:
+        also = packed(tree, without_rows(tree), order, 1)
+        assert also is not None
+        assert rows_of(also.columns()) == wanted(rows, order, 1)
 
 
 def test_bits_that_are_dropped_need_no_room():

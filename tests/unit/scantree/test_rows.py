@@ -81,6 +81,22 @@ def test_counting_agrees_with_counter(case: tuple[int, Rows], data: st.DataObjec
         assert matrix.flags.c_contiguous
 
 
+@pytest.mark.parametrize("bits", [8, 30, 62])
+@pytest.mark.parametrize("count", [1, -3, 2**40])
+def test_many_rows_that_count_the_same(bits: int, count: int) -> None:
+    """Rows of few values, rows that fit into a word, and rows that do not: each several times, in any order and in order."""
+    random = np.random.default_rng(bits)
+    columns = [random.choice(random.integers(-(2**bits), 2**bits, 2000), 9000), random.integers(-1, 2, 9000)]
+    expected = Counter(rows_of(columns))
+    order = np.lexsort(columns[::-1])
+    for side in (columns, [column[order] for column in columns]):
+        before = rows_of(side)
+        for rows, sums in (sort_and_count(side, np.full(9000, count)), net_rows(side, np.full(9000, count))):
+            assert rows_of(list(rows)) == sorted(expected)
+            assert sums.tolist() == [count * expected[row] for row in sorted(expected)]
+        assert rows_of(side) == before, "the argument was changed"
+
+
 @given(two_sides())
 def test_set_operations_agree_with_sets(case: tuple[int, Rows, Rows]) -> None:
     width, left, right = case

@@ -1,14 +1,13 @@
-"""Sorting by digits against NumPy's sort: every width of words, few and many, equal ones, and rows of columns as wide as an int64."""
+"""Sorting by digits against NumPy's sort: every width of words, few and many, and equal ones."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from scantree.word_sort import places_in_order, sort_words
+from scantree.word_sort import sort_words
 
 FEW, MANY = 100, 1500
-LEAST, MOST = -(2**63), 2**63 - 1
 
 
 @pytest.mark.parametrize("size", [0, 1, FEW, MANY])
@@ -40,18 +39,3 @@ def test_low_bits_may_be_left_to_the_order_of_the_words(size: int) -> None:
     expected = np.sort(words)
     sort_words(words, 18, low=12)
     assert np.array_equal(words, expected)
-
-
-@pytest.mark.parametrize("size", [1, FEW, MANY])
-def test_rows_in_order_by_places(size: int) -> None:
-    random = np.random.default_rng(size)
-    wide = random.integers(LEAST, MOST, size, endpoint=True)
-    wide[:: max(1, size // 4)] = LEAST
-    wide[-1] = MOST
-    columns = [random.integers(-2, 3, size), wide, random.integers(0, 2, size), np.full(size, 7)]
-    assert places_in_order(columns).tolist() == np.lexsort(columns[::-1]).tolist()
-
-
-def test_equal_rows_keep_their_order() -> None:
-    assert places_in_order([np.zeros(MANY, np.int64)]).tolist() == list(range(MANY))
-    assert places_in_order([np.empty(0, np.int64)]).tolist() == []
