@@ -82,8 +82,8 @@ class DistributedTransaction(Writing[DistributedDraft]):
         super()._release()
 
     def _forget_files(self) -> None:
-        """Remove those of rows that went out already, unless they are part of what happened."""
-        if self._draft is not None and self._ended != "committed":
+        """Remove those of rows that went out already, unless they are part of what happened, or a parent's whose transaction goes on."""
+        if self._draft is not None and self._ended != "committed" and self._store.ours:
             with suppress(OSError):  # where the path is gone or read-only
                 self._draft.discard()
 
