@@ -15,7 +15,7 @@ import pyarrow.parquet
 import pytest
 
 import lftj
-from lftj.distributed import store
+from lftj.distributed import draft, store
 from lftj.distributed.files import manifest, whole_files
 from lftj.distributed.files.manifest import Manifest
 from lftj.distributed.stored import stored_files
@@ -235,6 +235,18 @@ def test_a_first_commit_that_died_is_no_damage(tmp_path: Path) -> None:
     with opened(tmp_path / "path") as workspace:
         workspace.relation("e", {"x": int, "y": int})
         assert workspace.load("e", [(1, 2)]) == 1
+
+
+def test_an_interrupt_that_a_transaction_outlives_loses_none_of_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with made(opened(tmp_path)) as workspace, workspace.transaction() as tx:
+        tx.delete_where("acct", o="o2")
+        with monkeypatch.context() as patch:
+            patch.setattr(draft, "remove_files", after(manifest.remove_files, interrupted))
+            with pytest.raises(KeyboardInterrupt):
+                tx.delete_where("acct", o="o1")
+        tx.insert("acct", [(99, "new")])
+        tx.commit()
+        assert {row[1] for row in workspace["acct"]} == {"o0", "new"}
 
 
 def in_a_child(action: Callable[[], object]) -> int:
