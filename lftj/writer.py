@@ -60,7 +60,7 @@ class WriterLock:
         if self.owner == threading.get_ident() or not self.lock.locked():
             return
         if self.transaction is not None and (left := self.transaction()) is not None:
-            left.leave_behind()
+            left._leave_behind()
         self.owner, self.lock = None, threading.Lock()
 
     @property
@@ -133,7 +133,7 @@ class Writing(Generic[Draft]):
         self._ended, self._draft, self._writer.owner = self._ended or "rolled back", None, None
         self._writer.lock.release()
 
-    def leave_behind(self) -> None:
+    def _leave_behind(self) -> None:
         """For a forked child: the transaction goes on in the parent alone."""
         self._ended, self._draft = self._ended or "left to the process that this one was forked from", None
 
