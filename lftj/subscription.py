@@ -59,7 +59,7 @@ class Subscriptions:
         self._delivering = threading.Lock()
         self._deliverer: int | None = None
         held_while_forking(self._lock)
-        put_right_in_child(self._without_others)
+        put_right_in_child(self, Subscriptions._without_others)
 
     def _without_others(self) -> None:
         """In a forked child: no other thread goes on with what it was delivering."""

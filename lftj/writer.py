@@ -53,7 +53,7 @@ class WriterLock:
         self.owner: int | None = None
         self.transaction: weakref.ref[Writing[Any]] | None = None
         """The one that held it last."""
-        put_right_in_child(self._without_others)
+        put_right_in_child(self, WriterLock._without_others)
 
     def _without_others(self) -> None:
         """In a forked child: what another thread began nobody ends here, so it is over."""

@@ -16,7 +16,7 @@ _PATIENCE = 5.0
 """Seconds to wait for a lock: it is the forking thread's own where a handler of signals forks."""
 
 _locks: dict[weakref.ref[Any], None] = {}
-_to_put_right: dict[weakref.WeakMethod[Any], None] = {}
+_to_put_right: dict[weakref.ref[Any], Callable[[Any], None]] = {}
 _held = threading.local()
 
 
@@ -25,17 +25,17 @@ def held_while_forking(lock: threading.Lock | threading.RLock) -> None:
     _locks[weakref.ref(lock, _locks.pop)] = None
 
 
-def put_right_in_child(method: Callable[[], None]) -> None:
-    """Have a forked child call this method before it does anything else, as long as its object lives: for what is held too long to wait
-    for."""
-    _to_put_right[weakref.WeakMethod(method, _to_put_right.pop)] = None
+def put_right_in_child(owner: object, method: Callable[[Any], None]) -> None:
+    """Have a forked child call `method(owner)` before it does anything else, as long as the owner lives: for what is held too long to wait
+    for. One method for each owner."""
+    _to_put_right[weakref.ref(owner, _to_put_right.pop)] = method
 
 
 def _put_right() -> None:
     _release_all()
-    for reference in tuple(_to_put_right):
-        if (method := reference()) is not None:
-            method()
+    for reference, method in tuple(_to_put_right.items()):
+        if (owner := reference()) is not None:
+            method(owner)
 
 
 def _hold_all() -> None:
