@@ -70,6 +70,7 @@ class Result(frames.CodedRows):
         return Result(columns, lambda: arrays, len(rows), dictionary, version=version, name=name)
 
     # ── whole tables ──────────────────────────────────────────────────────────────────────────────────────────────────
+    @interrupts_as_such()
     def arrow(self) -> pyarrow.Table:
         """A `pyarrow.Table`; an empty result keeps its types. O(n)."""
         return frames.to_arrow(self.columns, self.types, self._columns(), self._texts)
@@ -78,10 +79,12 @@ class Result(frames.CodedRows):
         """So that whatever reads Arrow's PyCapsules takes a result as it is: `polars.DataFrame(ws["edge"])`. As `arrow()`."""
         return self.arrow().__arrow_c_stream__(requested_schema)
 
+    @interrupts_as_such()
     def df(self) -> pandas.DataFrame:
         """A pandas DataFrame. int64 stays int64. O(n)."""
         return frames.to_pandas(self.columns, self.types, self._columns(), self._texts)
 
+    @interrupts_as_such()
     def pl(self) -> polars.DataFrame:
         """A Polars DataFrame. O(n)."""
         return frames.to_polars(self.columns, self.types, self._columns(), self._texts)
@@ -99,6 +102,7 @@ class Result(frames.CodedRows):
             raise DistributedError("no Spark session is active", code="E404", hint=hint)
         return to_dataframe(self.arrow(), session)
 
+    @interrupts_as_such()
     def write_facts(
         self,
         destination: str | os.PathLike[str] | TextIO | BinaryIO,
@@ -146,6 +150,7 @@ class Result(frames.CodedRows):
     def _head(self, rows: int) -> list[tuple[Any, ...]]:
         return self._tuples([column[:rows] for column in self._columns()], min(rows, self._count))
 
+    @interrupts_as_such()
     def _tuples(self, columns: Columns, count: int) -> list[tuple[Any, ...]]:
         if not self.columns:
             return [()] * count

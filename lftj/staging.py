@@ -126,17 +126,22 @@ class Staging:
 
     # ── settling ──────────────────────────────────────────────────────────────────────────────────────────────────────
     def _settle(self) -> None:
-        waiting, self._waiting = self._waiting, []
-        for operation, group in groupby(waiting, key=lambda one: one[0]):
-            batches = [rows for _, rows in group]
-            rows = batches[0] if len(batches) == 1 else [np.concatenate(column) for column in zip(*batches, strict=True)]
-            self._push(_CHANGES[operation](self, rows))
+        """What memory does not suffice for, or Ctrl-C comes before, goes on waiting: who catches that may go on too."""
+        done = 0
+        try:
+            for operation, group in groupby(self._waiting, key=lambda one: one[0]):
+                batches = [rows for _, rows in group]
+                rows = batches[0] if len(batches) == 1 else [np.concatenate(column) for column in zip(*batches, strict=True)]
+                self._settled, done = self._settled_with(_CHANGES[operation](self, rows)), done + len(batches)
+        finally:
+            del self._waiting[:done]
 
-    def _push(self, change: Delta) -> None:
+    def _settled_with(self, change: Delta) -> list[Delta]:
         """Sizes at least halve towards the top, so a row is merged O(log n) times whatever the number of calls."""
-        while self._settled and len(self._settled[-1]) <= 2 * len(change):
-            change = self._settled.pop().then(change)
-        self._settled.append(change)
+        settled = self._settled.copy()
+        while settled and len(settled[-1]) <= 2 * len(change):
+            change = settled.pop().then(change)
+        return [*settled, change]
 
     # ── upserts ───────────────────────────────────────────────────────────────────────────────────────────────────────
     def _replacement(self, rows: Columns) -> Delta:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from lftj.errors import TransactionError
 from lftj.result import Result
 from lftj.writer import taken
+from scantree.forking import held_while_forking, put_right_in_child
 
 Callback = Callable[[Result], object]
 News = tuple["Subscription", Result]
@@ -56,6 +57,14 @@ class Subscriptions:
         """What is to be delivered. With the writer lock held, add what is `addressed`; then `deliver` without it."""
         self._lock = threading.Lock()
         self._delivering = threading.Lock()
+        self._deliverer: int | None = None
+        held_while_forking(self._lock)
+        put_right_in_child(self, Subscriptions._without_others)
+
+    def _without_others(self) -> None:
+        """In a forked child: no other thread goes on with what it was delivering."""
+        if self._deliverer != threading.get_ident():
+            self._delivering = threading.Lock()
 
     def add(self, relation: str, callback: Callback, snapshot: Result | None) -> Subscription:
         """A new subscription; `snapshot` is delivered to it first. Call with the writer lock held, so that no commit comes between."""
@@ -89,9 +98,11 @@ class Subscriptions:
         what waits then is delivered the next time."""
         while self.waiting and taken(self._delivering, 0):
             try:
+                self._deliverer = threading.get_ident()
                 while self.waiting:
                     self._deliver_first()
             finally:
+                self._deliverer = None
                 self._delivering.release()
 
     def _deliver_first(self) -> None:

@@ -20,6 +20,7 @@ from lftj.storage.delta import Delta
 from lftj.syntax import tree
 from lftj.syntax.builder import Predicate
 from lftj.writer import Writing
+from scantree.interrupts import interrupts_as_such
 
 if TYPE_CHECKING:
     from lftj.engine import Engine
@@ -49,6 +50,7 @@ class Transaction(Writing[Draft]):
         return Draft(self._engine)
 
     # ── rows ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+    @interrupts_as_such()
     def insert(self, relation: RelationOrName, data: object, *, existing: str = "ignore", **options: Any) -> None:
         """Insert rows.
 
@@ -59,6 +61,7 @@ class Transaction(Writing[Draft]):
         """
         self._open().insert(relation, data, strict("existing", existing), options)
 
+    @interrupts_as_such()
     def delete(self, relation: RelationOrName, data: object, *, missing: str = "ignore", **options: Any) -> None:
         """Delete whole rows; `data` and `options` as for `insert`.
 
@@ -67,6 +70,7 @@ class Transaction(Writing[Draft]):
         """
         self._open().delete(relation, data, strict("missing", missing), options)
 
+    @interrupts_as_such()
     def delete_where(self, relation: RelationOrName, **values: object) -> int:
         """Delete all rows that have these values in these columns, without any of them all rows; returns how many.
 
@@ -74,6 +78,7 @@ class Transaction(Writing[Draft]):
         """
         return self._open().delete_where(relation, values)
 
+    @interrupts_as_such()
     def upsert(self, relation: RelationOrName, data: object, **options: Any) -> None:
         """Insert rows, each in place of the row with the same key, if any. Whole rows; of rows with one key the last one wins.
 
@@ -90,16 +95,19 @@ class Transaction(Writing[Draft]):
         """Let rules use an aggregate of your own; see `Workspace.add_aggregate`."""
         self._open().add_aggregate(aggregate)
 
+    @interrupts_as_such()
     def add_rules(
         self, text: str | tree.ParsedProgram, *, file: str | None = None, facts: str | os.PathLike[str] | None = None
     ) -> list[RuleHandle]:
         """Add a program's declarations, rules and facts, as text or parsed already; see `Workspace.add_rules`."""
         return self._open().add_rules(text, file, facts)
 
+    @interrupts_as_such()
     def add_rule(self, rule: str | tree.Rule | object) -> RuleHandle:
         """Add one rule or fact; see `Workspace.add_rule`."""
         return self._open().add_rule(rule)
 
+    @interrupts_as_such()
     def remove_rule(self, rule: RuleHandle | Iterable[RuleHandle]) -> None:
         """Remove a rule or several; see `Workspace.remove_rule`."""
         self._open().remove_rules(handles_of(rule))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 import warnings
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from lftj.errors import TransactionError
+from scantree.forking import put_right_in_child
 from scantree.interrupts import raised_by_signal
 
 Draft = TypeVar("Draft")
@@ -49,6 +51,17 @@ class WriterLock:
         self.timeout = timeout
         self.lock = threading.Lock()
         self.owner: int | None = None
+        self.transaction: weakref.ref[Writing[Any]] | None = None
+        """The one that held it last."""
+        put_right_in_child(self, WriterLock._without_others)
+
+    def _without_others(self) -> None:
+        """In a forked child: what another thread began nobody ends here, so it is over."""
+        if self.owner == threading.get_ident() or not self.lock.locked():
+            return
+        if self.transaction is not None and (left := self.transaction()) is not None:
+            left._leave_behind()
+        self.owner, self.lock = None, threading.Lock()
 
     @property
     def mine(self) -> bool:
@@ -93,6 +106,7 @@ class Writing(Generic[Draft]):
         self._writer = writer
         writer.acquire()
         try:
+            writer.transaction = weakref.ref(self)
             self._draft = self._begin()
             self._ended = None
         except BaseException:  # Ctrl-C at the worst moment must not leave the lock with nobody
@@ -118,6 +132,10 @@ class Writing(Generic[Draft]):
         """The end: an interrupt comes before all of it or after."""
         self._ended, self._draft, self._writer.owner = self._ended or "rolled back", None, None
         self._writer.lock.release()
+
+    def _leave_behind(self) -> None:
+        """For a forked child: the transaction goes on in the parent alone."""
+        self._ended, self._draft = self._ended or "left to the process that this one was forked from", None
 
     def _open(self) -> Draft:
         if self._ended is not None or self._draft is None:

@@ -1,7 +1,8 @@
 """Who does the parts: the protocol that every executor keeps to, and the one that runs parts on threads of this process.
 
 Threads help because kernels release the GIL. An executor keeps nothing between two calls of `map`: threads are started for a call and are
-gone when it ends, in whichever way it ends, so nothing hangs, and a process that forks in between has nothing to repair.
+gone when it ends, in whichever way it ends, so nothing hangs, and a process that forks in between has nothing to repair. Where the
+interpreter is about to end, and starts no thread any more, the caller works alone.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from itertools import chain
 from threading import Event, Thread
 from typing import Protocol, TypeVar
 
@@ -81,11 +83,18 @@ class ThreadExecutor:
         pool = ThreadPoolExecutor(self.threads, thread_name_prefix="part")
         try:
             for payload in left:
-                running.append(pool.submit(task, payload))
+                try:
+                    running.append(pool.submit(task, payload))
+                except RuntimeError as reason:
+                    if not _too_late(reason):
+                        raise
+                    left = chain((payload,), left)
+                    break
                 if len(running) > _AHEAD * self.threads:
                     yield _awaited(running.popleft(), meanwhile)
             while running:
                 yield _awaited(running.popleft(), meanwhile)
+            yield from map(task, left)
         finally:
             stop.set()
             pool.shutdown(wait=True, cancel_futures=True)
@@ -123,8 +132,7 @@ class ThreadExecutor:
 
         helpers = [Thread(target=work, name=f"part-{number}") for number in range(1, min(self.threads, len(payloads)))]
         try:
-            for helper in helpers:
-                helper.start()
+            _start(helpers)
             work(meanwhile)
             for helper in helpers:
                 while helper.is_alive():
@@ -147,6 +155,21 @@ def _awaited(future: Future[Result], meanwhile: Callable[[], None] | None) -> Re
             meanwhile()
         if wait((future,), timeout=LOOK).done:
             return future.result()
+
+
+def _start(threads: Iterable[Thread]) -> None:
+    """Start threads, or none any more."""
+    try:
+        for thread in threads:
+            thread.start()
+    except RuntimeError as reason:
+        if not _too_late(reason):
+            raise
+
+
+def _too_late(reason: RuntimeError) -> bool:
+    """Whether the interpreter starts no thread since it is about to end. Threads that it waits for then, and `atexit`, work alone."""
+    return "interpreter shutdown" in str(reason)
 
 
 def usable_cores() -> int:

@@ -20,7 +20,7 @@ def raised_by_signal(error: BaseException | None) -> BaseException | None:
 
 @contextmanager
 def interrupts_as_such() -> Iterator[None]:
-    """What a signal's handler raises inside the block leaves it as what it is."""
+    """What a signal's handler raises inside the block, or a function that this decorates, leaves it as what it is."""
     try:
         yield
     except SystemError as error:

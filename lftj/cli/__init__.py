@@ -29,7 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else OK if end.code is None else FAILED
     except (LftjError, OSError, ImportError) as error:  # what an extra of the package holds may be missing
-        print(error if isinstance(error, LftjError) else f"error: {error}", file=sys.stderr)
+        if sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison] -- else it would go among what is printed
+            print(error if isinstance(error, LftjError) else f"error: {error}", file=sys.stderr)
         code = FAILED
     else:
         code = OK

@@ -15,7 +15,7 @@ def progress() -> Generator[Callable[[str], None]]:
 
     Nothing may be printed meanwhile: rich sends what goes to standard output to its own stream as long as the line is up.
     """
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():  # pyright: ignore[reportUnnecessaryComparison] -- a process may have none
         yield lambda text: None
         return
     from rich.console import Console

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from lftj.cli.directives import check_directives, directives_of, layout_of, of_kind, rows_kept
 from lftj.cli.progress import progress
-from lftj.errors import FileMissingError, FrameError
+from lftj.errors import FileMissingError, FrameError, LftjError
 from lftj.frames import is_table_file, write_table
 from lftj.syntax import tree
 
@@ -30,6 +30,8 @@ def read_program(path: str) -> tuple[str, str]:
     except UnicodeDecodeError as reason:
         line = reason.object.count(b"\n", 0, reason.start) + 1
         raise FrameError(f"{name}, line {line}: the text is not UTF-8", code="E232", hint="save the file as UTF-8") from None
+    except LftjError:
+        raise
     except (OSError, ValueError) as reason:
         why = getattr(reason, "strerror", None) or reason
         raise FrameError(f"{path} cannot be read: {why}", code="E232", hint="name a file of rules") from None
@@ -64,7 +66,7 @@ def run(program: str, fact_dir: Path, output_dir: str, *, warn: bool = True, thr
                 say(f"reading {directive.relation}")
                 _read(tx, directive, fact_dir)
     outputs = of_kind(directives, "output", "printsize")
-    if warn and not outputs:
+    if warn and not outputs and sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison]
         print("warning: the program has no .output and no .printsize; nothing is written", file=sys.stderr)
     limits = {directive.relation: rows_kept(directive) for directive in of_kind(directives, "limitsize")}
     for directive in outputs:

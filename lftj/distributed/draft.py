@@ -95,10 +95,11 @@ class DistributedDraft:
         settling = Settling(self._present, schema, self.dictionary, bounds or self._bounds())
         steps = folded(self.staged.get(schema.name, []), schema)
         entries, found = settling.settled([*steps, *more], where)
-        self._forget(steps)
-        self.staged.pop(schema.name, None)
         if entries:
             self.staged[schema.name] = [Sent(tuple(entries))]
+        else:
+            self.staged.pop(schema.name, None)
+        self._forget(steps)  # last: an interrupt must find nothing here that is gone there
         return found
 
     def discard(self) -> None:

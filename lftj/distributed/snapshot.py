@@ -15,6 +15,7 @@ from lftj.result import Result
 from lftj.state import name_of
 from lftj.syntax.builder import Predicate
 from lftj.verify import Discrepancy
+from scantree.interrupts import interrupts_as_such
 
 
 class DistributedSnapshot:
@@ -35,6 +36,7 @@ class DistributedSnapshot:
         schema = present.plan.program.catalog.relation(name_of(relation))
         return relation_rows(present.executor, present.manifest, present.plan, schema)
 
+    @interrupts_as_such()
     def query(self, question: object) -> Result:
         """The answers to an atom or a body; see `DistributedWorkspace.query`.
 
@@ -59,6 +61,7 @@ class DistributedSnapshot:
         """The rules in the order they were added."""
         return [RuleHandle(source, self._program.rule(source)) for source in self._program.sources]
 
+    @interrupts_as_such()
     def verify(self) -> list[Discrepancy]:
         """Derive every view anew from the base rows and compare; see `DistributedWorkspace.verify`. Nobody compacts meanwhile.
 

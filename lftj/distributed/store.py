@@ -45,8 +45,8 @@ class Store:
         damaged, (E405) when it cannot be written."""
         self.executor = executor
         self.elastic = elastic
-        self.writer = WriterLock(writer_timeout)
         self._lock = PathLock(executor.path)
+        self.writer = _PathWriter(writer_timeout, self._lock)
         try:
             with told_by_the_system(executor.path):
                 self.manifest = Manifest.opened(executor.path, executor.partitions)
@@ -75,6 +75,7 @@ class Store:
         `batch`: the micro-batch of a stream that it is. `count`: hubs are counted anew. What it `changed` is there from the moment that it
         has happened. After an error that is not yet, and nothing is left of it; an interrupt may have come too late for that.
         """
+        self._lock.require()
         draft.check(self.manifest.counts)
         before = self.present
         bounds = Bounds(self.limits.current)
@@ -191,9 +192,28 @@ class Store:
         return described(program, views, _sizes(self.manifest.counts), hubs)
 
     def close(self) -> None:
-        """Let others open the path, below which nothing changes any more."""
-        end_storing(self.executor.path)
+        """Let others open the path, below which nothing changes any more. In a forked child the path stays its parent's."""
+        if self._lock.ours:
+            end_storing(self.executor.path)
         self._lock.release()
+
+    @property
+    def ours(self) -> bool:
+        """Whether this process opened the path; else it was forked from the one that did, and may only read."""
+        return self._lock.ours
+
+
+class _PathWriter(WriterLock):
+    """The lock of the one who writes, for the process that opened the path alone."""
+
+    def __init__(self, timeout: float, path: PathLock):
+        super().__init__(timeout)
+        self._path = path
+
+    def acquire(self) -> None:
+        """As `WriterLock.acquire`. Raises DistributedError (E402) in a forked child."""
+        self._path.require()
+        super().acquire()
 
 
 def _known(program: Mapping[str, Any]) -> tuple[Mapping[str, int], Mapping[str, Any]]:

@@ -16,6 +16,7 @@ from lftj.staging import strict
 from lftj.state import name_of
 from lftj.syntax import tree
 from lftj.writer import Writing
+from scantree.interrupts import interrupts_as_such
 
 
 class DistributedTransaction(Writing[DistributedDraft]):
@@ -33,17 +34,20 @@ class DistributedTransaction(Writing[DistributedDraft]):
         return self._store.draft()
 
     # ── rows and rules ────────────────────────────────────────────────────────────────────────────────────────────────
+    @interrupts_as_such()
     def insert(self, relation: RelationOrName, data: object, *, existing: str = "ignore", **options: Any) -> None:
         """Insert rows: tuples, a pandas, Polars or Arrow table, a CSV file, which go out from here; or a Spark DataFrame or Parquet path,
         which the executors read. `existing`: what a row that is already there means, `"ignore"` or `"error"` (MissingRowError E311), which
         asks the parts that hold such rows, at once: a job."""
         self._open().change(relation, data, 1, strict("existing", existing), options)
 
+    @interrupts_as_such()
     def delete(self, relation: RelationOrName, data: object, *, missing: str = "ignore", **options: Any) -> None:
         """Delete whole rows; `data` and `options` as for `insert`. `missing`: what a row that is not there means, `"ignore"` or `"error"`
         (MissingRowError E310)."""
         self._open().change(relation, data, -1, strict("missing", missing), options)
 
+    @interrupts_as_such()
     def delete_where(self, relation: RelationOrName, **values: object) -> int:
         """Delete all rows that have these values in these columns, where they are; returns how many.
 
@@ -51,6 +55,7 @@ class DistributedTransaction(Writing[DistributedDraft]):
         """
         return self._open().delete_where(relation, values)
 
+    @interrupts_as_such()
     def upsert(self, relation: RelationOrName, data: object, **options: Any) -> None:
         """Insert rows, each in place of the row with the same key, if any; `data` as for `insert`. Of rows with one key the last one wins.
 
@@ -63,16 +68,19 @@ class DistributedTransaction(Writing[DistributedDraft]):
         """For the workspace: declare a relation."""
         self._open().declare(schema, view=view)
 
+    @interrupts_as_such()
     def add_rules(
         self, text: str | tree.ParsedProgram, *, file: str | None = None, facts: str | os.PathLike[str] | None = None
     ) -> list[RuleHandle]:
         """Add a program's declarations, rules and facts; every view is derived anew."""
         return self._open().add_rules(text, file, facts)
 
+    @interrupts_as_such()
     def add_rule(self, rule: object) -> RuleHandle:
         """Add one rule or fact; every view is derived anew."""
         return self._open().add_rule(rule)
 
+    @interrupts_as_such()
     def remove_rule(self, rule: RuleHandle | Iterable[RuleHandle]) -> None:
         """Remove a rule or several; every view is derived anew."""
         self._open().remove_rules(handles_of(rule))
@@ -82,12 +90,13 @@ class DistributedTransaction(Writing[DistributedDraft]):
         super()._release()
 
     def _forget_files(self) -> None:
-        """Remove those of rows that went out already, unless they are part of what happened."""
-        if self._draft is not None and self._ended != "committed":
+        """Remove those of rows that went out already, unless they are part of what happened, or a parent's whose transaction goes on."""
+        if self._draft is not None and self._ended != "committed" and self._store.ours:
             with suppress(OSError):  # where the path is gone or read-only
                 self._draft.discard()
 
     # ── the end ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    @interrupts_as_such()
     def commit(self) -> int:
         """Make everything happen and return the version. On any error nothing has happened and the transaction is over.
 
@@ -115,6 +124,7 @@ class DistributedTransaction(Writing[DistributedDraft]):
         """The version this transaction made; before its commit, and when it changed nothing, the one it started from."""
         return self._before.manifest.version if self._changes is None else self._changes.outcome.manifest.version
 
+    @interrupts_as_such()
     def changes(self, relation: RelationOrName | None = None) -> Any:
         """What the commit changed: without an argument the names of the relations, with one a `Result` of exactly its difference."""
         if self._changes is None:

@@ -30,6 +30,7 @@ from lftj.subscription import Callback, Subscription
 from lftj.syntax.builder import Predicate
 from lftj.verify import Discrepancy
 from lftj.writer import no_attribute
+from scantree.interrupts import interrupts_as_such
 
 if TYPE_CHECKING:
     import pandas  # pyright: ignore[reportMissingTypeStubs]
@@ -112,6 +113,7 @@ class DistributedWorkspace:
         """
         return batch_writer(self._store, relation, stream, sign, options)
 
+    @interrupts_as_such()
     def compact(self) -> int:
         """Write the many small files of past commits as one per part and relation, and remove them; how many there were.
 
@@ -121,6 +123,7 @@ class DistributedWorkspace:
         with (store := self._store).writer.held():
             return store.compact()
 
+    @interrupts_as_such()
     def rebalance(self) -> bool:
         """Count again which values outweigh a part, as adding or removing a rule does, and derive all views anew if others do now; says
         whether. For a path that had its rules before its rows."""
@@ -168,6 +171,7 @@ class DistributedWorkspace:
         """The rules in the order they were added."""
         return self.snapshot().rules
 
+    @interrupts_as_such()
     def subscribe(self, relation: RelationOrName, callback: Callback, snapshot: bool = False) -> Subscription:
         """Call `callback(changes)` after every commit of this process that changes the relation, as `Workspace.subscribe`.
 
@@ -197,6 +201,7 @@ class DistributedWorkspace:
         now; then what all workers have in pages and strings, and what is on disk. One job, which opens no part."""
         return memory_report(self._store.present, Bounds(self._store.limits.current))
 
+    @interrupts_as_such()
     def verify(self) -> list[Discrepancy]:
         """Derive every view anew from the base rows and compare: the views that differ, so `assert not ws.verify()`.
 

@@ -61,3 +61,36 @@ def test_a_commit_whose_changes_cannot_be_read_has_not_happened(tmp_path, monkey
 
 def failing(*_arguments):
     raise OSError("no space")
+
+
+def insert(ws):
+    tx = ws.transaction()  # and no block
+    try:
+        tx.insert("edge", [(7, 8)])
+    finally:
+        tx.rollback()
+
+
+PLACES = {
+    "an insert": ("lftj.distributed.draft.frames.read", insert),
+    "a commit": ("lftj.distributed.sending.write_entry", lambda ws: ws.load("edge", [(7, 8)])),
+    "a question": ("lftj.distributed.query.read_entries", lambda ws: ws.query("edge(x, y), far(y, z)")),
+    "rows": ("lftj.distributed.result.read_entries", lambda ws: ws["far"].fetchall()),
+    "verify": ("lftj.distributed.verify.Commit", lambda ws: ws.verify()),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_an_interrupt_that_arrives_as_an_error_of_the_system_is_an_interrupt(tmp_path, monkeypatch, place):
+    def compiled_code(*_, **__):
+        raise SystemError("<kernel> returned a result with an exception set") from KeyboardInterrupt()
+
+    with lftj.connect(executor=InlineExecutor(tmp_path, 2), writer_timeout=0) as ws:
+        ws.add_rules(RULES)
+        ws.load("edge", [(1, 2), (2, 3)])
+        name, act = PLACES[place]
+        with monkeypatch.context() as patch:
+            patch.setattr(name, compiled_code)
+            with pytest.raises(KeyboardInterrupt):
+                act(ws)
+        assert (set(ws["far"]), ws.load("edge", [(3, 4)]), ws.verify()) == ({(1, 3)}, 1, [])

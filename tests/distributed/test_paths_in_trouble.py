@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import signal
 from collections.abc import Callable
@@ -14,7 +15,7 @@ import pyarrow.parquet
 import pytest
 
 import lftj
-from lftj.distributed import store
+from lftj.distributed import draft, store
 from lftj.distributed.files import manifest, whole_files
 from lftj.distributed.files.manifest import Manifest
 from lftj.distributed.stored import stored_files
@@ -234,6 +235,68 @@ def test_a_first_commit_that_died_is_no_damage(tmp_path: Path) -> None:
     with opened(tmp_path / "path") as workspace:
         workspace.relation("e", {"x": int, "y": int})
         assert workspace.load("e", [(1, 2)]) == 1
+
+
+def test_an_interrupt_that_a_transaction_outlives_loses_none_of_its_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with made(opened(tmp_path)) as workspace, workspace.transaction() as tx:
+        tx.delete_where("acct", o="o2")
+        with monkeypatch.context() as patch:
+            patch.setattr(draft, "remove_files", after(manifest.remove_files, interrupted))
+            with pytest.raises(KeyboardInterrupt):
+                tx.delete_where("acct", o="o1")
+        tx.insert("acct", [(99, "new")])
+        tx.commit()
+        assert {row[1] for row in workspace["acct"]} == {"o0", "new"}
+
+
+def in_a_child(action: Callable[[], object]) -> int:
+    """What a forked child's end says: 0, or 2 where it was refused."""
+    child = os.fork()
+    if not child:
+        code = 1
+        try:
+            action()
+            code = 0
+        except lftj.DistributedError as error:
+            code = 2 if error.code == "E402" else 3
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def test_a_forked_child_reads_and_leaves_the_path_to_its_parent(tmp_path: Path, expected: Any) -> None:
+    with made(opened(tmp_path)) as workspace:
+        assert in_a_child(lambda: change(workspace)) == 2
+        assert in_a_child(workspace.compact) == 2
+        assert in_a_child(lambda: rows(workspace) == expected[False] or os._exit(4)) == 0
+        with workspace.transaction() as tx:
+            tx.upsert("acct", [(1, "new")])
+            tx.delete_where("acct", o="o2")  # by files that wait for the commit
+            assert in_a_child(tx.commit) == 2
+            assert in_a_child(tx.rollback) == 0
+        assert in_a_child(workspace.close) == 0
+        assert (tmp_path / "storing").exists()
+        with pytest.raises(lftj.DistributedError, match="in use"):
+            opened(tmp_path)
+        assert {row[1] for row in workspace["acct"]} == {"new", "o0", "o1"}
+
+
+def test_a_path_is_free_once_its_workspace_is_closed_or_gone(tmp_path: Path) -> None:
+    workspace = made(opened(tmp_path))
+    ended, end = os.pipe()
+    child = os.fork()  # which has the file of the lock as long as it lives
+    if not child:
+        os.close(end)
+        os.read(ended, 1)
+        os._exit(0)
+    workspace.close()
+    workspace = opened(tmp_path)
+    del workspace
+    gc.collect()
+    opened(tmp_path).close()
+    os.close(end)
+    os.close(ended)
+    os.waitpid(child, 0)
 
 
 def test_the_number_of_parts_is_open_until_there_are_rows(tmp_path: Path) -> None:

@@ -164,22 +164,43 @@ def sweep(path: Path, kept: Manifest) -> int:
 
 
 class PathLock:
-    """At most one process writes below a path. The system gives the lock back when its holder dies."""
+    """At most one process writes below a path. The system gives the lock back when its holder dies, and this object when nobody has it.
+
+    A forked child has the lock's file too, but the lock is its parent's.
+    """
 
     def __init__(self, path: Path):
         """Raises DistributedError (E402) when another workspace holds the path, (E405) when it cannot be written."""
+        self._path, self._process, self._file = path, os.getpid(), None
         with told_by_the_system(path):
             path.mkdir(parents=True, exist_ok=True)
-            self._file: int | None = os.open(path / _LOCK, os.O_CREAT | os.O_RDWR)
+            file = os.open(path / _LOCK, os.O_CREAT | os.O_RDWR)
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            os.close(self._file)
+            os.close(file)
             hint = "close the other workspace, or choose another path"
             raise DistributedError(f"{path} is in use by another workspace", code="E402", hint=hint) from None
+        self._file: int | None = file
+
+    @property
+    def ours(self) -> bool:
+        """Whether this is the process that took it."""
+        return self._process == os.getpid()
+
+    def require(self) -> None:
+        """Raise DistributedError (E402) in a forked child: two processes would each take what they know for the last version."""
+        if not self.ours:
+            hint = "write in the process that opened it; a child may read, or open the path itself once it is closed there"
+            raise DistributedError(f"{self._path} was opened by the process that this one was forked from", code="E402", hint=hint)
 
     def release(self) -> None:
         """Let others write. Harmless when repeated."""
-        if self._file is not None:
-            os.close(self._file)
+        if (file := self._file) is not None:
             self._file = None
+            if self.ours:
+                fcntl.flock(file, fcntl.LOCK_UN)  # closing it is not enough where a child has it
+            os.close(file)
+
+    def __del__(self) -> None:
+        self.release()

@@ -105,8 +105,21 @@ def test_streams_that_are_closed(folder: Path, stream: str, monkeypatch: pytest.
     monkeypatch.setattr(f"sys.{stream}", None)
     for arguments in [["run", "-"], ["run", reads]] if stream == "stdin" else [["run", "paths.dl", "-D", "-"]]:
         assert main(arguments) == 1
-        assert f"error[E232]: standard {stream[3:]}put is closed" in capsys.readouterr().err
+        told = capsys.readouterr().err
+        assert f"error[E232]: standard {stream[3:]}put is closed" in told
+        assert told.count("error[") == 1
     assert main(["run", "paths.dl"]) == 0
+
+
+def test_where_standard_error_is_closed_errors_and_warnings_go_nowhere(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stderr", None)
+    assert main(["run", "paths.dl", "-D", "there"]) == 0
+    assert (folder / "there" / "path.csv").exists()
+    assert main(["run", program(folder, ".decl a(x: number) a(1).")]) == 0
+    assert main(["run", "nowhere.dl"]) == 1
+    assert capsys.readouterr().out == ""
 
 
 def test_standard_input_is_read_once(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

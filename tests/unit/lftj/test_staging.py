@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 
 from lftj.program.normal_form import RelationSchema
 from lftj.staging import Staging
+from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT
 from scantree.tree import Arena
@@ -127,3 +130,26 @@ def test_rows_that_all_are_news_are_not_looked_up(monkeypatch):
         staging.add(verb, columns({(i, gone) for i in range(1000)}))
         assert len(staging.applied(committed)[0]) == 1000
     assert sum(asked) < 100
+
+
+@pytest.mark.parametrize("trouble", [KeyboardInterrupt, MemoryError])
+@pytest.mark.parametrize("at", range(1, 6))
+def test_what_fails_in_the_middle_loses_no_operation(monkeypatch, trouble, at):
+    staging = Staging(RelationVersion.build(PLAIN, ARENA, columns([(0, 0), (0, 1)])))
+    wanted = {(0, 0), (0, 1)}
+    for name, batch in [("insert", {(1, 1), (1, 2)}), ("delete", {(0, 0), (1, 2)}), ("insert", {(3, 3)}), ("delete", {(0, 1)})]:
+        staging.add(name, columns(batch))
+        wanted = wanted | batch if name == "insert" else wanted - batch
+    left, calls = at, Delta.then
+
+    def failing(change, other):
+        nonlocal left
+        left -= 1
+        if left == 0:
+            raise trouble
+        return calls(change, other)
+
+    monkeypatch.setattr(Delta, "then", failing)
+    with suppress(trouble):
+        staging.where({0: 1})
+    check(staging, {(0, 0), (0, 1)}, wanted)

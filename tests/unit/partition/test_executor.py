@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -200,3 +202,34 @@ def test_together_a_thread_that_cannot_start_is_told(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(threading.Thread, "start", refused)
     with pytest.raises(RuntimeError, match="can't start"):
         ThreadExecutor(3).together(abs, range(3))
+
+
+AT_THE_END = """
+import atexit, threading, time
+from partition.executor import ThreadExecutor
+
+def square(number):
+    time.sleep(0.01)
+    return number * number
+
+def work():
+    executor = ThreadExecutor(2)
+    print(list(executor.map(square, range(30))) == executor.together(square, range(30)) == [number * number for number in range(30)])
+
+threading.Thread(target=work).start()
+atexit.register(work)
+"""
+
+
+def test_where_the_interpreter_ends_the_caller_works_alone():
+    """A thread that the interpreter waits for is in the middle of its work then, and what `atexit` calls begins after that."""
+    done = subprocess.run([sys.executable, "-c", AT_THE_END], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout, done.stderr) == ("True\nTrue\n", "")
+
+
+def test_together_no_thread_is_needed_where_none_is_started_any_more(monkeypatch: pytest.MonkeyPatch):
+    def too_late(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+
+    monkeypatch.setattr(threading.Thread, "start", too_late)
+    assert ThreadExecutor(3).together(str, range(5)) == list("01234")

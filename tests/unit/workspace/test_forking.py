@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
+import lftj
 from lftj.storage.key_order import WaitingOrder
 from lftj.syntax import parser
 
@@ -84,6 +85,68 @@ def test_who_forks_waits_for_what_others_change(closure, lock):
         threading.Timer(0.2, until.set).start()
         assert told_by_child(lambda: closure.load("e", [(4, 5)])) == "1"
     assert len(closure["e"]) == 3
+
+
+def in_another_thread(action):
+    """What this gives, done by a thread that is gone then."""
+    found = []
+    thread = threading.Thread(target=lambda: found.append(action()))
+    thread.start()
+    thread.join()
+    return found[0]
+
+
+def test_a_child_writes_though_another_thread_had_a_transaction_open(closure):
+    tx = in_another_thread(closure.transaction)
+    tx.insert("e", [(4, 5)])
+
+    def write():
+        with pytest.raises(lftj.TransactionError, match="left to the process"):
+            tx.commit()
+        return closure.load("e", [(5, 6)]), sorted(closure["e"]), closure.verify()
+
+    assert told_by_child(write) == "(1, [(1, 2), (2, 3), (3, 4), (5, 6)], [])"
+    assert (tx.commit(), len(closure["r"])) == (3, 10)
+
+
+def test_a_transaction_of_the_thread_that_forks_goes_on_in_the_child(closure):
+    with closure.transaction() as tx:
+        tx.insert("e", [(4, 5)])
+        assert told_by_child(lambda: (tx.commit(), closure.load("e", [(5, 6)]), len(closure["e"]))) == "(3, 1, 5)"
+    assert len(closure["e"]) == 4
+
+
+def test_a_child_tells_its_subscribers_though_another_thread_was_telling_some(closure):
+    delivering, over, heard = threading.Event(), threading.Event(), []
+
+    def callback(changes):
+        if threading.current_thread() is not threading.main_thread():
+            delivering.set()
+            over.wait(PATIENCE)
+        heard.append(changes.version)
+
+    with closure.subscribe("e", callback):
+        committing = threading.Thread(target=lambda: closure.load("e", [(4, 5)]))
+        committing.start()
+        delivering.wait(PATIENCE)
+        found = told_by_child(lambda: (closure.load("e", [(5, 6)]), heard))
+        over.set()
+        committing.join()
+    assert found == "(1, [3, 4])"
+    assert heard == [3]
+
+
+def test_a_child_that_a_callback_forks_tells_later_changes_when_the_callback_is_back(closure):
+    heard = []
+
+    def callback(changes):
+        heard.append(changes.version)
+        if len(heard) == 1:
+            heard.append(told_by_child(lambda: (closure.load("e", [(5, 6)]), heard)))
+
+    with closure.subscribe("e", callback):
+        closure.load("e", [(4, 5)])
+    assert heard == [3, "(1, [3])"]
 
 
 def test_a_reader_finds_nothing_half_let_go_where_an_order_is_made(closure):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 import pytest
@@ -74,7 +75,7 @@ def raising(message, kind, **_rest):
     raise kind(message)
 
 
-@pytest.mark.parametrize("place", ["a commit", "a question", "verify", "a block"])
+@pytest.mark.parametrize("place", ["a commit", "a question", "verify", "a block", "an insert", "a delete", "a file", "a frame"])
 def test_an_interrupt_that_arrives_as_an_error_of_the_system_is_an_interrupt(told, monkeypatch, place):
     ws, changes = told
 
@@ -88,12 +89,21 @@ def test_an_interrupt_that_arrives_as_an_error_of_the_system_is_an_interrupt(tol
                 compiled_code()
         elif place == "a commit":
             ws.load("edge", [(1, 2)])
+        elif place in ("an insert", "a delete"):
+            tx = ws.transaction()  # and no block
+            try:
+                tx.insert("edge", [(1, 2)]) if place == "an insert" else tx.delete("edge", [(1, 2)])
+            finally:
+                tx.rollback()
+        elif place in ("a file", "a frame"):
+            ws["edge"].write_facts(io.StringIO()) if place == "a file" else ws["edge"].arrow()
         else:
             ws.query("far(x, y)") if place == "a question" else ws.verify()
 
     with monkeypatch.context() as patch:
-        for name in ("lftj.engine.carry_out", "lftj.query.refresh", "lftj.verify.refresh"):
-            patch.setattr(name, compiled_code)
+        for name in ("engine.carry_out", "query.refresh", "verify.refresh", "draft.Draft.coded", "frames.write_facts", "frames.to_arrow"):
+            if place != "a block":
+                patch.setattr(f"lftj.{name}", compiled_code)
         with pytest.raises(KeyboardInterrupt):
             act()
     assert (len(ws["edge"]), changes, ws.load("edge", [(1, 2)])) == (0, [], 1)
