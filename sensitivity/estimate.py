@@ -56,7 +56,7 @@ class BodyEstimate:
 
 
 def estimate(body: BodyShape, statistics: Sequence[AtomStatistics]) -> BodyEstimate:
-    """Estimates for a body; `statistics` one per atom. O(levels² · atoms) for each position."""
+    """Estimates for a body; `statistics` one per atom. O(levels²) for each position, each step a look-up after the first of its kind."""
     model = _Model(body, statistics)
     positions = tuple(PositionEstimate(position, model.options(position)) for position in body.indexable)
     return BodyEstimate(model.steps(frozenset()), positions)
@@ -71,6 +71,11 @@ class _Model:
             for column, level in enumerate(atom.columns):
                 if not atom.negated and isinstance(level, int):
                     self._offers[level].append((number, column))
+        beside = [{level for atom, _ in offers for level in body.atoms[atom].columns} for offers in self._offers]
+        self._beside = [frozenset(level for level in levels if isinstance(level, int)) for levels in beside]  # by level, those of its atoms
+        self._levels: dict[tuple[int, frozenset[int], float], tuple[float, float]] = {}
+        self._domains = [self._domain(level) for level in range(body.levels)]
+        self._of_atoms: dict[int, tuple[float, float]] = {}
 
     def _branching(self, atom: int, column: int, bound: frozenset[int], least: float) -> float:
         """How many values an atom offers in a column when the levels `bound` have values; `least` in a relation with rows."""
@@ -86,8 +91,14 @@ class _Model:
         sizes = [self._statistics[atom].distinct[column] for atom, column in self._offers[level]]
         return max(1.0, min(sizes)) if sizes and level not in self._body.computed else 1.0
 
-    def _level(self, level: int, bound: frozenset[int], least: float = 0.0) -> tuple[float, float]:
+    def _level(self, level: int, bound: Set[int], least: float = 0.0) -> tuple[float, float]:
         """(leaps, matches) per context of a level under bound ones, of which each atom offers `least` values."""
+        key = (level, self._beside[level] & bound, least)
+        if key not in self._levels:  # a long body asks for the same ones again and again
+            self._levels[key] = self._level_under(*key)
+        return self._levels[key]
+
+    def _level_under(self, level: int, bound: frozenset[int], least: float) -> tuple[float, float]:
         offers = [self._branching(atom, column, bound, least) for atom, column in self._offers[level]]
         if not offers:
             return 1.0, 1.0
@@ -105,12 +116,12 @@ class _Model:
         In the existential block the search under each context before it ends at the first of its proofs.
         """
         levels, block = self._body.levels, self._body.exists_from
-        alive, steps, bound = [1.0], [0.0] * levels, pinned
+        alive, steps, bound = [1.0], [0.0] * levels, set(pinned)
         for level in range(levels):
             leaps, matches = (0.0, 1.0) if level in pinned else self._level(level, bound)
             steps[level] = alive[-1] * leaps * max(1, len(self._offers[level]))
             alive.append(alive[-1] * matches)
-            bound = bound | {level}
+            bound.add(level)
         proofs = max(1.0, alive[levels] / max(alive[block], 1e-9))
         shortened = [count / proofs if level >= block else count for level, count in enumerate(alive)]
         return 1.0 + len(pinned) + sum(steps[:block]) + sum(steps[block:]) / proofs, shortened
@@ -131,7 +142,7 @@ class _Model:
         found.append(self._option(position, hull(), position.gamma, alive, alive / alphas))
         leaps, covered = self._leaps(position)
         found.append(self._option(position, EXACT, position.gamma, alive * leaps, alive / alphas * covered))
-        least = self._proofs(position.atom)
+        _, least = self._of_atom(position.atom)
         return tuple(replace(option, steps=max(option.steps, least)) for option in found)
 
     def _without_index(self, position: Position) -> float:
@@ -143,19 +154,25 @@ class _Model:
         region = self._region(position, ())
         if self._body.exists_from < self._body.levels:
             return region
-        query = self._delta_query(position.atom)
+        query, _ = self._of_atom(position.atom)
         return query if query * CLEARLY < region else region
+
+    def _of_atom(self, atom: int) -> tuple[float, float]:
+        """What all positions of an atom have in common."""
+        if atom not in self._of_atoms:
+            self._of_atoms[atom] = self._delta_query(atom), self._proofs(atom)
+        return self._of_atoms[atom]
 
     def _delta_query(self, atom: int) -> float:
         """Kernel steps to join one row of an atom with the others: each time the level that has fewest matches comes next."""
-        bound = frozenset(level for level in self._body.atoms[atom].columns if isinstance(level, int))
+        bound = {level for level in self._body.atoms[atom].columns if isinstance(level, int)}
         steps, alive = 1.0 + len(bound), 1.0
         while len(bound) < self._body.levels:
             ready = [level for level in range(self._body.levels) if level not in bound and self._ready(level, bound)]
             level, (leaps, matches) = min(((level, self._level(level, bound)) for level in ready), key=lambda each: each[1][1])
             steps += alive * leaps * max(1, len(self._offers[level]))
             alive *= matches
-            bound |= {level}
+            bound.add(level)
         return steps
 
     def _proofs(self, atom: int) -> float:
@@ -169,7 +186,7 @@ class _Model:
         bound = {level for level in self._body.atoms[atom].columns if isinstance(level, int)}
         left, proofs, deep = set(range(self._body.levels)) - bound, 1.0, 0
         while joined := [level for level in left if self._joined(level, bound)]:
-            matches = {level: self._level(level, frozenset(bound), 1.0)[1] for level in joined}
+            matches = {level: self._level(level, bound, 1.0)[1] for level in joined}
             level = min(joined, key=lambda level: (matches[level], level))
             proofs, deep = proofs * matches[level], deep + 1
             bound.add(level)
@@ -178,17 +195,17 @@ class _Model:
 
     def _joined(self, level: int, bound: Set[int]) -> bool:
         """Whether one of a level's atoms takes part at one of those bound."""
-        return any(not bound.isdisjoint(self._body.atoms[atom].columns) for atom, _ in self._offers[level])
+        return not self._beside[level].isdisjoint(bound)
 
-    def _ready(self, level: int, bound: frozenset[int]) -> bool:
+    def _ready(self, level: int, bound: Set[int]) -> bool:
         """Whether what a level is computed from is bound; what that is, is not known of all, but it comes before."""
         source = self._body.computed.get(level, -1)
-        return bound.issuperset(range(level)) if source is None else not isinstance(source, int) or source < 0 or source in bound
+        return bound >= set(range(level)) if source is None else not isinstance(source, int) or source < 0 or source in bound
 
     def _combinations(self, levels: Iterable[int], at_most: float) -> float:
         product = 1.0
         for level in levels:
-            product *= self._domain(level)
+            product *= self._domains[level]
         return max(1.0, min(product, at_most))
 
     def _leaps(self, position: Position) -> tuple[float, float]:
@@ -196,7 +213,7 @@ class _Model:
         bound = frozenset(range(position.level))
         leaps, matches = self._level(position.level, bound)
         if position.negated:
-            return max(1.0, matches), min(1.0, matches / self._domain(position.level))
+            return max(1.0, matches), min(1.0, matches / self._domains[position.level])
         offered = self._branching(position.atom, position.column, bound, 0.0)
         return leaps, min(1.0, leaps / max(offered, 1.0))
 

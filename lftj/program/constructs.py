@@ -22,8 +22,9 @@ from lftj.program.checked import (
 from lftj.program.computed_keys import with_computed_keys
 from lftj.program.conjunct import Conjunct
 from lftj.program.extreme_negation import as_extreme
+from lftj.program.functors import STRING_FUNCTORS
 from lftj.program.hidden import HiddenRelations
-from lftj.program.lowering import FALSE, PARTIAL, Agenda, Alternatives
+from lftj.program.lowering import FALSE, PARTIAL, Agenda, Alternatives, opposite
 from lftj.program.mirrored import Mirrored, mirror
 from lftj.program.normal_form import QUESTION, Expression, Filter, Ref, Value
 from lftj.types import INT, Type
@@ -76,10 +77,9 @@ class Lowering(Agenda):
     # ── constructs ────────────────────────────────────────────────────────────────────────────────────────────────────
     def _negation(self, literal: CheckedNegation, conjunct: Conjunct, single: bool) -> Alternatives:
         block, columns = literal.block, refs(shared(literal))
-        match block.literals:
-            case (FunctorCall(result=None) as predicate,):
-                # a predicate of its own, since a negation could not stand in a cycle
-                return [(self._functor(replace(predicate, functor=f"!{predicate.functor}"), conjunct),)]
+        decided = _as_conditions(block)
+        if decided is not None:
+            return [decided]
         extreme = as_extreme(literal, conjunct, self.variables, self.cyclic)
         if extreme is not None and not self._asks_for_few(extreme, conjunct):
             return self._aggregate(extreme, conjunct, single)
@@ -163,6 +163,25 @@ class Lowering(Agenda):
 
         positive = [each for each in conjunct.positive if each in literals or (tests(each) and each not in known)]
         return Conjunct(positive, [], [each for each in _tests(conjunct, bound) if each not in known])
+
+
+def _as_conditions(block: Block) -> tuple[CheckedLiteral, ...] | None:
+    """A negation that reads no relation, as conditions, which may stand in a cycle: what it computes, if that always has one value, and the
+    opposite of its one test."""
+    *computed, test = block.literals
+    results = {each.result for each in computed if isinstance(each, FunctorCall) and _has_one_value(each.functor)}
+    if len(results) < len(computed) or not results >= block.local:
+        return None
+    match test:
+        case FunctorCall(result=None):
+            return (*computed, replace(test, functor=f"!{test.functor}"))
+        case Filter():
+            return (*computed, opposite(test))
+    return None
+
+
+def _has_one_value(functor: str) -> bool:
+    return functor not in PARTIAL and not STRING_FUNCTORS[functor].many
 
 
 def _tests(conjunct: Conjunct, bound: Variables) -> list[Filter]:

@@ -154,11 +154,16 @@ def plain(literal: CheckedLiteral) -> CheckedLiteral | None:
         case (CheckedDisjunction(branches=()),):
             return None
         case (Filter() as test,) if not literal.block.local:
-            return Filter(_OPPOSITE[test.operator], test.left, test.right)
+            return opposite(test)
         case (CheckedAtom() as atom,):
             args = _local_as_wildcards(atom.args, literal.block.local)
             return literal if args is None else CheckedNegation(Block((CheckedAtom(atom.relation, args),)))
     return literal
+
+
+def opposite(test: Filter) -> Filter:
+    """The comparison that holds where `test` does not."""
+    return Filter(_OPPOSITE[test.operator], test.left, test.right)
 
 
 def _local_as_wildcards(args: tuple[Expression | None, ...], local: frozenset[int]) -> tuple[Expression | None, ...] | None:

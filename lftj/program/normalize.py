@@ -5,7 +5,8 @@
 | several heads          | one rule each                                                                                               |
 | disjunction            | one rule for each combination of branches; under an aggregate, a hidden relation with a rule for each branch |
 | `!( … )`               | a hidden relation over the variables it shares with the body around it, negated; one that says that a value is |
-|                        | the least or the greatest, the hidden aggregate that has that value, joined (`extreme_negation`)             |
+|                        | the least or the greatest, the hidden aggregate that has that value, joined (`extreme_negation`); one test,  |
+|                        | of what strings give as well, its opposite                                                                   |
 | `n = count : { … }`    | a hidden aggregate over these variables, joined; for count and sum a second branch for the empty group        |
 | `choice((X), (Y))`     | a hidden relation of X and Y with the choice domain X, joined                                                |
 | `cat(s, t)`, `match` … | a hidden relation of the arguments that occur, extended row by row                                           |

@@ -22,6 +22,7 @@ made(w) :- word(w).
 made(cat(a, b)) :- made(a), word(b), strlen(a) < 3.
 made(substr(a, 1, 3)) :- made(a), strlen(a) > 1.
 made(a + "!") :- made(a), !contains("!", a), !match("a.*", a).
+made(cat(b, a)) :- made(a), word(b), !(strlen(cat(a, b)) > 3), !contains("b!", cat(b, a)).
 made(y) :- way(x, y), match(".*b", x).
 way(x, y) :- link(x, y).
 way(x, substr(cat(t, y), 0, 4)) :- way(x, t), link(_, y), made(y).

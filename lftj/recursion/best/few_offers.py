@@ -93,8 +93,9 @@ class FewOffers(CompiledRuns):
             records = self._slice(totals, below, records, plans)
             status = control[run_at.STATUS]
             if status == run_at.UNPLANNED:
-                question = self._questions[int(control[run_at.QUESTION])]
-                self._plans[question] = self._plan(question, self._readable(totals, below), plans)
+                readable = self._readable(totals, below)
+                for question in self._to_plan(int(control[run_at.QUESTION]), self._questions, self._plans):
+                    self._plans[question] = self._plan(question, readable, plans)
             going = status in (run_at.LIMIT, run_at.UNPLANNED)
         self._came_to(self.rounds - before)
         own = [(name, records[records[:, HEAD] == number]) for number, name in enumerate(self._schemas)]

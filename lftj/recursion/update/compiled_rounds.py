@@ -72,7 +72,8 @@ class CompiledRounds(CompiledRuns):
             rounds += int(control[at.ROUNDS])
             status = control[at.STATUS]
             if status == at.UNPLANNED:
-                self._plan(self._questions[int(control[at.QUESTION])])
+                for question in self._to_plan(int(control[at.QUESTION]), self._questions, self.plans):
+                    self._plan(question)
             going = status in (at.LIMIT, at.UNPLANNED) or (status == at.FULL and control[at.ROUNDS] > 0)
         for name, proofs in by_relation(records, self._names, self._widths):
             waiting.add(name, proofs)

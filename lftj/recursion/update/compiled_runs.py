@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TypeVar
 
 import numpy as np
 
@@ -11,13 +12,18 @@ from lftj.join.context import Context
 from lftj.join.run import SLICE, borrow_cache
 from lftj.recursion.update import rounds_kernels as at
 from lftj.recursion.update.effort import COMPILED_ITERATION, COMPILED_MOVE, LOOK_UP
+from lftj.recursion.update.round_tables import Asked
 from lftj.recursion.update.rounds_kernels import Surroundings
 from scantree.jit import ADDRESSES, address
 
 _PATIENCE = 32  # rounds of few rows before a run is tried, as loading its code takes a while; twice as many when one comes to little
 _WORTH_IT = 4  # times as many rounds, in a run
+_MANY = 8  # questions planned, up to which each is planned when it is asked: a plan may make key orders
 _ROUNDS = 1 << 16  # between two looks at limits
 _STEPS = 100_000  # of one question in a round
+
+
+AnyQuestion = TypeVar("AnyQuestion", bound=Asked)
 
 
 class CompiledRuns:
@@ -40,6 +46,24 @@ class CompiledRuns:
         self._small = 0
         if rounds < _WORTH_IT * self._patience:
             self._patience *= 2
+
+    def _to_plan(self, number: int, questions: Sequence[AnyQuestion], planned: Collection[AnyQuestion]) -> list[AnyQuestion]:
+        """What to plan when a run stops at the question of this number: that one, and where many are planned as many more.
+
+        Those that are asked next if what it finds is new, then those after them. A stop looks at all that is planned, so stopping for each
+        of many would take the square of their number.
+        """
+        found = [questions[number]]
+        room = len(planned) if len(planned) >= _MANY else 0
+        unplanned: dict[tuple[str, bool], list[AnyQuestion]] = {}
+        for each in questions if room else ():
+            if each not in planned and each is not found[0]:
+                unplanned.setdefault((each.relation, each.lost), []).append(each)
+        for each in found:  # which grows meanwhile
+            if len(found) > room:
+                break
+            found += unplanned.pop((each.head, each.lost), ())
+        return found[: 1 + room]
 
     def _set_limits(self) -> None:
         control = self._control

@@ -233,6 +233,16 @@ FUNCTORS = {
         rule1#to_number1(x0, to_number(x0)) :- rule1#in2(x0).
         h1(k) :- s(n, t), rule1#match1("[0-9]+", t), rule1#to_number1(t, k), !hs(t), n > 0.""",
     ),
+    "the negation of a test is the opposite test of what it computes": (
+        'hs(t) :- s(_, t), !(strlen(t) > 3), !contains("x", cat(t, t)).',
+        """rule1#in1(t) :- s(_0, t).
+        rule1#strlen1(x0, strlen(x0)) :- rule1#in1(x0).
+        rule1#in2(t, t) :- s(_0, t).
+        rule1#cat1(x0, x1, cat(x0, x1)) :- rule1#in2(x0, x1).
+        rule1#in3(_2, _1) :- rule1#cat1(t, t, _1), _2 := "x".
+        rule1#!contains1(x0, x1) :- rule1#in3(x0, x1), !contains(x0, x1).
+        hs(t) :- s(_0, t), rule1#strlen1(t, _2), rule1#cat1(t, t, _3), rule1#!contains1("x", _3), _2 <= 3.""",
+    ),
     "operators on strings are functors": (
         'hs(t + "!") :- s(_, t), max(t, "m") = t.',
         """rule1#in1(t, _2) :- s(_0, t), _2 := "m".

@@ -235,3 +235,18 @@ def test_rows_alone_are_followed_in_compiled_rounds_too(runs: list[Run], monkeyp
         assert sum(rounds for _, rounds in runs) > 1800
         assert len(ws["reached"]) == 20_011
         assert ws.verify() == []
+
+
+def test_a_run_does_not_stop_for_each_of_many_questions(runs: list[Run], at_once: None) -> None:
+    """A ring of relations, each of which asks one question in its turn: after the first eight a stop plans as many as are planned."""
+    many = 64
+    declarations = [".decl seed(x: int)", ".decl step(x: int, y: int)", *(f".decl r{i}(x: int)" for i in range(many))]
+    rules = ["r0(x) :- seed(x).", *(f"r{(i + 1) % many}(y) :- r{i}(x), step(x, y)." for i in range(many))]
+    ws = lftj.connect()
+    ws.add_rules("\n".join([*declarations, *rules]))
+    ws.load("step", [(x, x) for x in range(3)])
+    ws.load("seed", [(1,)])
+    assert all(ws[f"r{i}"].fetchall() == [(1,)] for i in range(many))
+    assert sum(rounds for _, rounds in runs) >= many - 2
+    assert len(runs) <= 16
+    assert ws.verify() == []
