@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from lftj.arrow_arrays import arrow_array
 from lftj.errors import ValueTypeError
 
 
@@ -19,7 +20,7 @@ def one_piece(strings: Any) -> Any:
     if isinstance(strings, (pa.Array, pa.ChunkedArray)):
         return as_large_strings(strings)
     try:
-        return pa.array(strings, type=pa.large_string())
+        return arrow_array(strings, type=pa.large_string())
     except (UnicodeEncodeError, pa.ArrowTypeError, pa.ArrowInvalid) as reason:
         raise ValueTypeError(f"not a string of Unicode characters: {reason}", hint="remove lone surrogates") from None
 

@@ -24,6 +24,7 @@ from weakref import WeakSet
 import numpy as np
 import pyarrow as pa
 
+from lftj.arrow_arrays import arrow_array
 from lftj.arrow_strings import as_large_strings, bytes_of, one_piece, to_str
 from lftj.errors import NullValueError, ValueTypeError
 from lftj.text_index import Table, TextIndex
@@ -111,8 +112,8 @@ class Dictionary(Texts):
             codes, missing = self._index.find(*self._flat, batch)
         if missing:
             new = np.flatnonzero(codes < 0)
-            texts = to_str(batch.take(pa.array(new)))
-            self._encode_distinct(pa.array(list(dict.fromkeys(texts)), type=pa.large_string()))
+            texts = to_str(batch.take(arrow_array(new)))
+            self._encode_distinct(arrow_array(list(dict.fromkeys(texts)), type=pa.large_string()))
             codes[new] = np.fromiter(map(self._codes.__getitem__, texts), dtype=np.int64, count=len(texts))
         return codes
 
@@ -146,13 +147,13 @@ class Dictionary(Texts):
             codes = np.fromiter(map(known.get, texts, repeat(-1)), dtype=np.int64, count=len(texts))
             new = np.flatnonzero(codes < 0)
             if len(new) and self._first:
-                codes[new] = self._index.find(*self._flat, distinct.take(pa.array(new)))[0]
+                codes[new] = self._index.find(*self._flat, distinct.take(arrow_array(new)))[0]
                 new = np.flatnonzero(codes < 0)
             if len(new):
                 first = len(self)
                 codes[new] = np.arange(first, first + len(new))
                 if len(new) < len(texts):
-                    distinct, texts = distinct.take(pa.array(new)), [texts[i] for i in new.tolist()]
+                    distinct, texts = distinct.take(arrow_array(new)), [texts[i] for i in new.tolist()]
                 self._append(distinct)
                 known.update(zip(texts, range(first, first + len(new)), strict=True))
                 self._entered = len(self)

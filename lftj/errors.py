@@ -138,7 +138,8 @@ class DeclarationError(LftjError, ValueError):
     """A relation or aggregate declared twice, differently (E160), or what is no type (E161).
 
     A function written as a relation or the other way round (E162), a relation with an aggregate and other rules or facts (E163), a column
-    name used twice (E164), a type name defined twice (E165), a rule with too many combinations of branches (E166).
+    name used twice (E164), a type name defined twice (E165), a rule with too many combinations of branches (E166),
+    a relation with too many columns (E168).
     """
 
     code = "E160"

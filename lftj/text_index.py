@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from lftj.arrow_arrays import arrow_array
 from lftj.text_index_kernels import enter, enter_some, find
 from scantree.jit import address
 
@@ -74,7 +75,7 @@ class TextIndex:
             if not missing:
                 break
             places = np.flatnonzero(codes < 0)
-            found, _ = _find(table.slots, offsets, data, texts.take(pa.array(places)))
+            found, _ = _find(table.slots, offsets, data, texts.take(arrow_array(places)))
             found[found >= self._first] = -1
             codes[places] = found
             missing = int((codes < 0).sum())

@@ -1,13 +1,17 @@
-"""Ctrl-C while a kernel runs that returns arrays.
+"""Ctrl-C where what it raises would be lost, or would leave something half made.
 
-Numba makes the arrays' Python objects by way of a function in Python, where the handler of a signal that has come meanwhile is called. What
-it raises is lost sight of: the interpreter says that the kernel `returned a result with an exception set`, a SystemError.
+While a kernel runs that returns arrays: Numba makes the arrays' Python objects by way of a function in Python, where the handler of a
+signal that has come meanwhile is called. What it raises is lost sight of: the interpreter says that the kernel `returned a result with an
+exception set`, a SystemError.
 """
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 
 
 def raised_by_signal(error: BaseException | None) -> BaseException | None:
@@ -27,3 +31,20 @@ def interrupts_as_such() -> Iterator[None]:
         if (raised := raised_by_signal(error)) is not None:
             raise raised from None
         raise
+
+
+@contextmanager
+def interrupts_wait() -> Iterator[None]:
+    """Ctrl-C waits until the block is over: for what is left half made, unusable ever after, when it is interrupted."""
+    previous = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(previous):
+        yield
+        return
+    waiting: list[tuple[int, FrameType | None]] = []
+    signal.signal(signal.SIGINT, lambda number, frame: waiting.append((number, frame)))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
+        if waiting:
+            previous(*waiting[0])

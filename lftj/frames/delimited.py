@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
+from lftj.arrow_arrays import arrow_array
 from lftj.errors import FrameError
 
 
@@ -99,7 +100,7 @@ class DelimitedText:
 
     def _split_in_python(self, width: int) -> list[pa.ChunkedArray]:
         rows = [fields for _, fields in self._checked_records(width)][1 if self.header else 0 :]
-        return [pa.chunked_array([pa.array([row[i] for row in rows], type=pa.string())]) for i in range(width)]
+        return [pa.chunked_array([arrow_array([row[i] for row in rows], type=pa.string())]) for i in range(width)]
 
     def _checked_records(self, width: int) -> Iterator[tuple[int, list[str]]]:
         """Records, each of the right width. Raises FrameError (E232)."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from lftj.arrow_arrays import arrow_array
 from lftj.errors import FrameError, ValueTypeError
 from lftj.frames.arrow_columns import code_arrow
 from lftj.frames.frame import CodedColumn, Place, Target
@@ -50,7 +51,7 @@ class PandasCarrier:
         if isinstance(column.dtype, np.dtype):
             return _code_array(column.to_numpy(), target)
         try:
-            array = pa.array(column, from_pandas=True)
+            array = arrow_array(column, from_pandas=True)
         except (pa.ArrowException, TypeError) as reason:
             raise _unknown(column.dtype, reason, target) from None
         return code_arrow(array, target)
@@ -105,7 +106,7 @@ def _code_array(column: np.ndarray, target: Target) -> CodedColumn:
     if not column.dtype.isnative:  # as from files of other machines; Arrow knows this one's order of bytes alone
         column = column.astype(column.dtype.newbyteorder("="))
     try:
-        array = pa.array(column)
+        array = arrow_array(column)
     except (pa.ArrowException, TypeError) as reason:
         raise _unknown(column.dtype, reason, target) from None
     return code_arrow(array, target)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from lftj.arrow_arrays import arrow_array
 from lftj.errors import FrameError, ValueRangeError
 from lftj.texts import Texts
 from lftj.types import Type, codes_to_floats, decode_scalar
@@ -37,7 +38,7 @@ def to_arrow(names: Sequence[str], types: Sequence[Type], code_columns: Sequence
     (as stored: one column that means nothing) is a table without columns that has its number of rows.
     """
     if not types:
-        nothing = pa.array([{}] * (len(code_columns[0]) if code_columns else 0), type=pa.struct([]))
+        nothing = arrow_array([{}] * (len(code_columns[0]) if code_columns else 0), type=pa.struct([]))
         return pa.Table.from_batches([pa.RecordBatch.from_struct_array(nothing)])
     columns = [decode_column(type, codes, texts) for type, codes in zip(types, code_columns, strict=True)]
     schema = pa.schema([pa.field(name, type.arrow) for name, type in zip(names, types, strict=True)])
@@ -100,15 +101,15 @@ def _sort_key(type: Type, codes: np.ndarray, texts: Texts) -> np.ndarray:
 def _decode(type: Type, codes: np.ndarray) -> pa.Array:
     """Any column but strings; ints, timestamps and floats without a further copy."""
     if type.name == "float":
-        return pa.array(codes_to_floats(codes))
+        return arrow_array(codes_to_floats(codes))
     if type.name == "bool":
-        return pa.array(codes != 0)
+        return arrow_array(codes != 0)
     if type.name == "date":
-        return pa.array(codes.astype(np.int32)).view(pa.date32())
+        return arrow_array(codes.astype(np.int32)).view(pa.date32())
     if type.name == "decimal":
         words = np.stack([codes, codes >> 63], axis=1)  # 128-bit integers: value, then sign
         return pa.Array.from_buffers(type.arrow, len(codes), [None, pa.py_buffer(words)])
-    return pa.array(codes).view(type.arrow)
+    return arrow_array(codes).view(type.arrow)
 
 
 def _string_chunks(codes: np.ndarray, texts: Texts) -> Iterator[np.ndarray]:

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
+from lftj.arrow_arrays import arrow_array
 from lftj.errors import LftjError, ValueRangeError, ValueTypeError
 from lftj.frames.arrow_columns import code_arrow, first_failing
 from lftj.frames.frame import CodedColumn, Target
@@ -50,7 +51,7 @@ def decimal_integers(strings: pa.ChunkedArray) -> pa.ChunkedArray:
     """Whole numbers that are written as `0x1f` or `0b101`, as Soufflé's fact files may have them, in decimals. O(n), little without any."""
     if not any(pc.any(pc.match_substring(strings, prefix, ignore_case=True)).as_py() for prefix in ("0x", "0b")):
         return strings
-    return pa.chunked_array([pa.array([_decimal(text) for text in strings.to_pylist()], strings.type)])
+    return pa.chunked_array([arrow_array([_decimal(text) for text in strings.to_pylist()], strings.type)])
 
 
 def _decimal(text: str) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
+from lftj.arrow_arrays import arrow_array
 from lftj.errors import FrameError
 from lftj.frames.facts import FactsLayout, Parameters
 from lftj.frames.files import is_compressed, is_table_file, local_path
@@ -97,9 +98,9 @@ def _header(names: list[str], layout: FactsLayout) -> str:
 def _written(type: Type, codes: np.ndarray, name: str, layout: FactsLayout, texts: Texts) -> pa.LargeStringArray:
     """The fields of one column."""
     if type.name == "float":
-        return pa.array(map(repr, to_values(type, codes, texts)), type=pa.large_string())
+        return arrow_array(map(repr, to_values(type, codes, texts)), type=pa.large_string())
     if type.name == "decimal":
-        return pa.array((format(value, "f") for value in to_values(type, codes, texts)), type=pa.large_string())
+        return arrow_array((format(value, "f") for value in to_values(type, codes, texts)), type=pa.large_string())
     fields = decode_column(type, codes, texts).cast(pa.large_string()).combine_chunks()
     return _checked(fields, name, layout) if type.name == "str" else fields
 

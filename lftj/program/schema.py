@@ -26,6 +26,10 @@ UNKNOWN = Type("unknown")
 """The type of a column whose declaration names no type; only ever seen while problems are being collected."""
 
 
+MOST_COLUMNS = 230
+"""Of a relation: a page of some rows has room for 239, and views keep some numbers beside their rows."""
+
+
 @dataclass(frozen=True, slots=True)
 class UserAggregateSignature:
     """The types of a user-defined aggregate: what a head term `name(arguments)` takes and gives."""
@@ -90,7 +94,11 @@ class Catalog:
         return islice(self.relations, len(earlier.relations), None)
 
     def declare(self, schema: RelationSchema, span: Span | None = None) -> Catalog:
-        """With one more relation; the same declaration again changes nothing. Raises DeclarationError (E160)."""
+        """With one more relation; the same declaration again changes nothing. Raises DeclarationError (E160, E168)."""
+        if len(schema.columns) > MOST_COLUMNS:
+            message = f"relation `{schema.name}` has {len(schema.columns)} columns; {MOST_COLUMNS} is the most there may be"
+            hint = "keep what few rules read in relations of their own, with the same key"
+            raise DeclarationError(message, code="E168", span=span, hint=hint)
         if (known := self.relations.get(schema.name)) is not None:
             if known != schema:
                 key = "" if known.key == schema.key or known.functional else f" {_described_key(known)}"

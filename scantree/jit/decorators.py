@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import gc
-import signal
-import threading
-from collections.abc import Callable
-from types import FrameType
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numba
 from numba import types
 
+from scantree.interrupts import interrupts_wait
 from scantree.jit import announcing
 from scantree.jit.directory import CACHED, DISABLED
 from scantree.jit.libraries import CalleeCompiler, EntryCompiler
@@ -22,28 +21,21 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 _njit: Any = numba.njit
 
 
-class _Undisturbed:
+@contextmanager
+def _undisturbed() -> Iterator[None]:
     """Ctrl-C waits until the block is over: an interrupt inside Numba's compiler leaves half-made code behind, unusable ever after.
 
     So does the collection of cyclic garbage: the compiler makes millions of small objects that live till its end, and a tenth of its time
     would go into looking at them again and again.
     """
-
-    def __enter__(self) -> None:
-        self._collecting = gc.isenabled()
+    with interrupts_wait():
+        collecting = gc.isenabled()
         gc.disable()
-        self._waiting: list[tuple[int, FrameType | None]] = []
-        self._previous = None
-        if threading.current_thread() is threading.main_thread():
-            self._previous = signal.signal(signal.SIGINT, lambda number, frame: self._waiting.append((number, frame)))
-
-    def __exit__(self, *_: object) -> None:
-        if self._collecting:
-            gc.enable()
-        if self._previous is not None:
-            signal.signal(signal.SIGINT, self._previous)
-            if self._waiting and callable(self._previous):
-                self._previous(*self._waiting[0])
+        try:
+            yield
+        finally:
+            if collecting:
+                gc.enable()
 
 
 def _jit(function: Function, **options: Any) -> Function:
@@ -56,7 +48,7 @@ def _jit(function: Function, **options: Any) -> Function:
 
     def compile_for_arguments(*arguments: Any, **named: Any) -> Any:
         try:
-            with turn(f"{function.__module__}.{function.__qualname__}"), _Undisturbed():
+            with turn(f"{function.__module__}.{function.__qualname__}"), _undisturbed():
                 return compile_now(*arguments, **named)
         finally:
             announcing.end()

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from lftj import frames
+from lftj.arrow_arrays import arrow_array
 from lftj.dictionary import Dictionary
 from lftj.distributed.files.whole_files import whole_file
 from lftj.distributed.placing.cuts import ALL, EVERYBODY, ONE, Cut, label, parts_of
@@ -113,7 +114,7 @@ def write_entry(
 
 
 def _table(names: list[str], types: list[Type], columns: Columns, signs: np.ndarray, dictionary: Dictionary) -> pa.Table:
-    table = pa.table({SIGN: pa.array(signs)})
+    table = pa.table({SIGN: arrow_array(signs)})
     for name, type, codes in zip(names, types, columns, strict=False):
         table = table.append_column(pa.field(name, type.arrow), frames.decode_column(type, codes, dictionary))
     return table.combine_chunks()
@@ -193,7 +194,7 @@ def sampled_rows(
         return no_rows(schema.arity), np.empty(0, np.int8)
     table = _batches(folder, piece, numbers)
     first = zlib.crc32(piece.file.encode()) % step
-    return _coded(folder / piece.file, table.take(pa.array(np.arange(first, table.num_rows, step))), schema, dictionary)
+    return _coded(folder / piece.file, table.take(arrow_array(np.arange(first, table.num_rows, step))), schema, dictionary)
 
 
 def _batches(folder: Path, piece: Piece, numbers: Sequence[int]) -> pa.Table:

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from lftj import frames
+from lftj.arrow_arrays import arrow_array
 from lftj.dictionary import Dictionary
 from lftj.distributed.files.entry import Entry, read_entries, write_entry
 from lftj.distributed.files.manifest import ROWS
@@ -70,8 +71,8 @@ def _by_sign(batch: pa.RecordBatch, task: RouteTask) -> Iterator[tuple[int, pa.R
     if np.isnan(signs).any() and task.options.get("nulls") != "drop":  # NULL is NaN by now
         hint = 'leave the row out, or feed with nulls="drop"'
         raise NullValueError(f'column "{task.sign}": NULL says neither that a row comes nor that it goes', hint=hint)
-    yield -1, rows.filter(pa.array(signs < 0))
-    yield 1, rows.filter(pa.array(signs > 0))
+    yield -1, rows.filter(arrow_array(signs < 0))
+    yield 1, rows.filter(arrow_array(signs > 0))
 
 
 def _written(pieces: list[Columns], change: Callable[[Columns], Delta], task: RouteTask, dictionary: Dictionary) -> Entry | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import subprocess
 import sys
 
 import pytest
@@ -69,6 +70,33 @@ def test_a_transaction_that_is_forgotten_gives_the_lock_back_where_warnings_are_
         patch.setattr(sys, "unraisablehook", lambda _: None)
         ws.transaction()
     assert ws.load("edge", [(0, 1)]) == 1
+
+
+FIRST_ARRAY = """
+import signal, sys, lftj
+ws = lftj.connect()
+ws.relation("name", {"x": str})
+
+class InTheMiddle:
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        if name == "pandas.testing":
+            sys.meta_path.remove(InTheMiddle)
+            signal.raise_signal(signal.SIGINT)
+
+sys.meta_path.insert(0, InTheMiddle)
+try:
+    ws.load("name", [("a",), ("b",)])
+except KeyboardInterrupt:
+    print("interrupted", "pandas.testing" in sys.modules)
+ws.load("name", [("c",), ("d",)])
+print(sorted(ws["name"].fetchall()), ws["name"].arrow().num_rows, len(ws["name"].df()))
+"""
+
+
+def test_an_interrupt_while_arrow_looks_for_pandas_is_an_interrupt():
+    run = subprocess.run([sys.executable, "-c", FIRST_ARRAY], capture_output=True, text=True)
+    assert run.stdout == "interrupted True\n[('c',), ('d',)] 2 2\n", run.stderr
 
 
 def raising(message, kind, **_rest):
