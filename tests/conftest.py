@@ -8,6 +8,7 @@ And how tests share the cores: those of a file stay together, as do those that n
 from __future__ import annotations
 
 import os
+import shutil
 from typing import Any
 
 import pytest
@@ -17,6 +18,11 @@ from xdist.scheduler import LoadFileScheduling
 from tests.interrupting import heeding_interrupts as heeding_interrupts
 from tests.spark.session import spark as spark  # whoever needs Spark takes this session: a process has one at a time
 
+_MOST_PROCESSES = 4
+_MEMORY = "/dev/shm"
+_ROOM = 4 << 30  # bytes; a run takes a tenth of that
+_SPARK = ("tests/spark/", "tests/docs/test_examples.py")  # where tests need Spark
+
 _slow_is_fine = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 settings.register_profile("ci", max_examples=50, derandomize=True, deadline=None, database=None, suppress_health_check=_slow_is_fine)
@@ -24,8 +30,9 @@ settings.register_profile("deep", max_examples=2000, deadline=None, print_blob=T
 settings.register_profile("quick", max_examples=100, deadline=None, database=None, phases=[Phase.explicit, Phase.generate])
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
-_MOST_PROCESSES = 4
-_SPARK = "tests/spark/"
+# Workspaces over parts wait for the disk thousands of times. What they promise of crashes is about processes: in memory it holds as well.
+if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ROOM:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", _MEMORY)
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:

@@ -15,7 +15,7 @@ from partition.java import find_java
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A session with two threads and, per task, three attempts."""
-    if "PYTEST_XDIST_WORKER" in os.environ:  # then one of the processes has all tests in this folder, and the folder all that need Spark
+    if "PYTEST_XDIST_WORKER" in os.environ:  # then one of the processes has all tests that need Spark
         (tmp_path_factory.getbasetemp().parent / "spark").touch(exist_ok=False)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JAVA_HOME", str(find_java({"PATH": ""}).home))
