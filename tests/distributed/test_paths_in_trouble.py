@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import gc
 import os
 import signal
 from collections.abc import Callable
@@ -19,55 +18,14 @@ from lftj.distributed import draft, store
 from lftj.distributed.files import manifest, whole_files
 from lftj.distributed.files.manifest import Manifest
 from lftj.distributed.stored import stored_files
+from tests.distributed.accounts import change, made, opened, rows
+from tests.distributed.accounts import expected as expected
 from tests.distributed.inline import InlineExecutor
-
-RULES = """
-.decl held(o: symbol, n: number)
-held(o, count()) :- acct(_, o).
-.decl linked(x: number, y: number)
-linked(x, y) :- e(x, y).
-linked(x, z) :- linked(x, y), linked(y, z).
-"""
-
-
-def opened(path: Path, parts: int = 3) -> Any:
-    return lftj.connect(executor=InlineExecutor(path, parts))
-
-
-def made(workspace: Any) -> Any:
-    workspace.relation("acct", {"id": int, "o": str}, key="id")
-    workspace.relation("e", {"x": int, "y": int})
-    workspace.add_rules(RULES)
-    workspace.load("acct", [(i, f"o{i % 3}") for i in range(12)])
-    workspace.load("e", [(i, i + 1) for i in range(8)])
-    return workspace
-
-
-def change(workspace: Any) -> None:
-    """Rows that are settled before the commit, rows that are sent with it, and rounds."""
-    with workspace.transaction() as tx:
-        tx.upsert("acct", [(1, "new"), (50, "new")])
-        tx.delete_where("acct", o="o2")
-        tx.insert("e", [(8, 20), (20, 21)])
-        tx.delete("e", [(3, 4)])
-
-
-def rows(workspace: Any) -> dict[str, list[Any]]:
-    return {name: sorted(workspace[name].fetchall()) for name in ("acct", "e", "held", "linked")}
 
 
 def stray(workspace: Any, path: Path) -> set[str]:
     """Row files that are in no version."""
     return {file.name for file in (path / "rows").iterdir()} - workspace._store.manifest.files()
-
-
-@pytest.fixture
-def expected() -> list[dict[str, list[Any]]]:
-    """What there is before and after the change."""
-    with made(lftj.connect()) as workspace:
-        before = rows(workspace)
-        change(workspace)
-        return [before, rows(workspace)]
 
 
 def full(*args: Any, **options: Any) -> Any:
@@ -247,56 +205,6 @@ def test_an_interrupt_that_a_transaction_outlives_loses_none_of_its_files(tmp_pa
         tx.insert("acct", [(99, "new")])
         tx.commit()
         assert {row[1] for row in workspace["acct"]} == {"o0", "new"}
-
-
-def in_a_child(action: Callable[[], object]) -> int:
-    """What a forked child's end says: 0, or 2 where it was refused."""
-    child = os.fork()
-    if not child:
-        code = 1
-        try:
-            action()
-            code = 0
-        except lftj.DistributedError as error:
-            code = 2 if error.code == "E402" else 3
-        finally:
-            os._exit(code)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-
-
-def test_a_forked_child_reads_and_leaves_the_path_to_its_parent(tmp_path: Path, expected: Any) -> None:
-    with made(opened(tmp_path)) as workspace:
-        assert in_a_child(lambda: change(workspace)) == 2
-        assert in_a_child(workspace.compact) == 2
-        assert in_a_child(lambda: rows(workspace) == expected[False] or os._exit(4)) == 0
-        with workspace.transaction() as tx:
-            tx.upsert("acct", [(1, "new")])
-            tx.delete_where("acct", o="o2")  # by files that wait for the commit
-            assert in_a_child(tx.commit) == 2
-            assert in_a_child(tx.rollback) == 0
-        assert in_a_child(workspace.close) == 0
-        assert (tmp_path / "storing").exists()
-        with pytest.raises(lftj.DistributedError, match="in use"):
-            opened(tmp_path)
-        assert {row[1] for row in workspace["acct"]} == {"new", "o0", "o1"}
-
-
-def test_a_path_is_free_once_its_workspace_is_closed_or_gone(tmp_path: Path) -> None:
-    workspace = made(opened(tmp_path))
-    ended, end = os.pipe()
-    child = os.fork()  # which has the file of the lock as long as it lives
-    if not child:
-        os.close(end)
-        os.read(ended, 1)
-        os._exit(0)
-    workspace.close()
-    workspace = opened(tmp_path)
-    del workspace
-    gc.collect()
-    opened(tmp_path).close()
-    os.close(end)
-    os.close(ended)
-    os.waitpid(child, 0)
 
 
 def test_the_number_of_parts_is_open_until_there_are_rows(tmp_path: Path) -> None:
