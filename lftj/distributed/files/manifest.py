@@ -171,7 +171,8 @@ class PathLock:
 
     def __init__(self, path: Path):
         """Raises DistributedError (E402) when another workspace holds the path, (E405) when it cannot be written."""
-        self._path, self._process, self._file = path, os.getpid(), None
+        self._path, self._process = path, os.getpid()
+        self._file: int | None = None
         with told_by_the_system(path):
             path.mkdir(parents=True, exist_ok=True)
             file = os.open(path / _LOCK, os.O_CREAT | os.O_RDWR)
@@ -181,7 +182,7 @@ class PathLock:
             os.close(file)
             hint = "close the other workspace, or choose another path"
             raise DistributedError(f"{path} is in use by another workspace", code="E402", hint=hint) from None
-        self._file: int | None = file
+        self._file = file
 
     @property
     def ours(self) -> bool:
