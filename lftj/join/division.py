@@ -157,8 +157,8 @@ class Division:
     def _cut_below(self, run: Run, key: int) -> list[KeyRange]:
         """Cut the run inside the key it stands at, when what is left of the key would outweigh a part: the pieces of that."""
         second = self._second
-        # the last level may be done all at once, without bindings
-        value = None if second is None or second + 1 == len(self.assembly.plan.levels) else self._binding(run, second)
+        # the tail may be done all at once, without bindings
+        value = None if second is None or second >= self.assembly.words[at.TAIL] else self._binding(run, second)
         if value is None or value == _LAST:
             return []
         keys, weights = self.weights.below(key)

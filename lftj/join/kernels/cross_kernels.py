@@ -54,8 +54,10 @@ def copy_range(memory, plan, part, first, limit, out, to):
 
 
 @compiled
-def write_pairs(memory, plan, state, level, base, many, width, out):
-    """Write the pairs of `many` values, the words of memory from `base` on, and the `width` values of the level after `level`."""
+def write_pairs(memory, plan, state, level, base, many, inner, width, out):
+    """Write the pairs of `many` values of a level, the words of memory from `base` on, and `width` values of the level after it: the words
+    from `inner` on, or where that is negative those in the range of its part.
+    """
     capacity = load(state, CAPACITY)
     for i in range(load(plan, OUTPUTS)):
         column = load(plan, load(plan, OUTPUT_TABLE) + i)
@@ -70,9 +72,13 @@ def write_pairs(memory, plan, state, level, base, many, width, out):
                 for j in range(width):
                     store(out, to + first * width + j, value)
         else:
-            last = load(plan, level_record(plan, column) + LEVEL_FIRST)
-            at = part_state(state, last)
-            copy_range(memory, plan, last, load(state, at + START), load(state, at + LIMIT), out, to)
+            if inner < 0:
+                last = load(plan, level_record(plan, column) + LEVEL_FIRST)
+                at = part_state(state, last)
+                copy_range(memory, plan, last, load(state, at + START), load(state, at + LIMIT), out, to)
+            else:
+                for j in range(width):
+                    store(out, to + j, load(memory, inner + j))
             for block in range(1, many):
                 for j in range(width):
                     store(out, to + block * width + j, load(out, to + j))
@@ -108,7 +114,7 @@ def cross(memory, plan, state, level, phase, out):
         end = window_end(memory, leaf, position, limit)
         many = min(end - slot, (load(state, CAPACITY) - load(state, ROWS)) // width)
         if many > 0:
-            write_pairs(memory, plan, state, level, leaf_column(leaf, load(plan, record + PART_COLUMN)) + slot, many, width, out)
+            write_pairs(memory, plan, state, level, leaf_column(leaf, load(plan, record + PART_COLUMN)) + slot, many, -1, width, out)
         if slot + many < end:
             store(state, at + POSITION, position + many)
             if load(state, ROWS) > 0:

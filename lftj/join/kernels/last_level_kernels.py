@@ -2,7 +2,8 @@
 
 All of it works inside page windows (`window_kernels`). Preconditions: the level has no filter and no computed value, and each part's column
 is the last of its key order, so values inside a range are distinct. But a part that is only counted may have more columns: then its rows
-are counted, for levels that are left out (`assemble`).
+are counted, for levels that are left out (`assemble`). A part that is read out may have more, too, which the levels behind read: they make
+the *tail* of the plan with it, and whole rows come out.
 """
 
 from __future__ import annotations
@@ -22,20 +23,19 @@ from lftj.join.kernels.iterator_kernels import (
     part_state,
 )
 from lftj.join.kernels.layout_kernels import (
+    BINDINGS,
     CACHE_READY,
     CACHE_WORK,
     CAPACITY,
     LIMIT,
+    OUTPUT_TABLE,
+    OUTPUTS,
     PART_COLUMN,
     PART_HEIGHT,
     PART_ROOT,
     POSITION,
     ROWS,
     STEPS,
-)
-from lftj.join.kernels.output_kernels import (
-    complete_rows,
-    last_column,
 )
 from lftj.join.kernels.window_kernels import (
     rows_between,
@@ -48,6 +48,7 @@ from scantree.jit import (
 )
 from scantree.page_kernels import (
     ENTRIES,
+    PAGE_ROWS,
     SLOT_MASK,
     leaf_column,
 )
@@ -71,8 +72,30 @@ def count_part(memory, plan, state, part):
 
 
 @compiled
-def read_part(memory, plan, state, part, last_level, out):
-    """Emit the values of a part from its position on; False when `out` is full first."""
+def write_window(memory, plan, state, tail, base, taken, out):
+    """Write so many rows: from `base` on memory has the column that level `tail` reads, those of the levels behind it a page's rows apart.
+
+    The buffer has 1 for their numbers of proofs already.
+    """
+    capacity, row = load(state, CAPACITY), load(state, ROWS)
+    for i in range(load(plan, OUTPUTS)):
+        level = load(plan, load(plan, OUTPUT_TABLE) + i)
+        to = i * capacity + row
+        if level < tail:
+            value = load(state, load(state, BINDINGS) + level)
+            for j in range(taken):
+                store(out, to + j, value)
+        else:
+            column = base + (level - tail) * PAGE_ROWS
+            for j in range(taken):
+                store(out, to + j, load(memory, column + j))
+    store(state, ROWS, row + taken)
+    store(state, STEPS, load(state, STEPS) + taken)
+
+
+@compiled
+def read_part(memory, plan, state, part, tail, out):
+    """Emit the rows of a part from its position on, for the levels from `tail` on; False when `out` is full first."""
     record = part_record(plan, part)
     at = part_state(state, part)
     root, height, column = load(plan, record + PART_ROOT), load(plan, record + PART_HEIGHT), load(plan, record + PART_COLUMN)
@@ -82,14 +105,8 @@ def read_part(memory, plan, state, part, last_level, out):
         leaf = leaf_at(memory, root, height, position)
         slot = position & SLOT_MASK
         end = window_end(memory, leaf, position, limit)
-        row = load(state, ROWS)
-        taken = min(end - slot, load(state, CAPACITY) - row)
-        base = leaf_column(leaf, column) + slot
-        to = last_column(plan, state, last_level)
-        for i in range(taken):
-            store(out, to + i, load(memory, base + i))
-        complete_rows(plan, state, out, taken, last_level)
-        store(state, STEPS, load(state, STEPS) + taken)
+        taken = min(end - slot, load(state, CAPACITY) - load(state, ROWS))
+        write_window(memory, plan, state, tail, leaf_column(leaf, column) + slot, taken, out)
         if slot + taken < end:
             store(state, at + POSITION, position + taken)
             return False
@@ -99,7 +116,7 @@ def read_part(memory, plan, state, part, last_level, out):
 
 @inlined
 def finish_level(memory, plan, state, first, last, invariant, last_level, cache, out, emitting, resumed):
-    """All of the last level at once: (values found, finished). Found is −1 when this level has to be searched value by value."""
+    """All of the last level, or of the tail, at once: (values found, finished). Found is −1 when it has to be searched value by value."""
     parts = last - first
     if parts == 1:
         if emitting:

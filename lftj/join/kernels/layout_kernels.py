@@ -31,7 +31,9 @@ PARTS = 12
 CHANNELS = 13
 LOG_FROM = 14  # the first level that is logged; the number of levels when none is
 GROUP_LEVEL = 15  # after an output row the search goes on before this level: EMIT_LEVEL, or one less for the first row of each group
-PLAN_HEADER = 16
+TAIL = 16  # the levels from this one on are done at once: the last one, or the last columns of one atom (`last_level_kernels`)
+MERGED = 17  # the level before the tail, or before the last two, when it is merged with them (`merge_join_kernels`), or −1
+PLAN_HEADER = 18
 
 # level record
 LEVEL_FIRST = 0

@@ -44,6 +44,7 @@ from lftj.join.kernels.layout_kernels import (
     LEVELS,
     LOG_FROM,
     LOG_FULL,
+    MERGED,
     MISSED,
     NO_ROOM,
     OPEN,
@@ -56,7 +57,9 @@ from lftj.join.kernels.layout_kernels import (
     ROWS,
     SHORT_CIRCUIT,
     STEPS,
+    TAIL,
 )
+from lftj.join.kernels.merge_join_kernels import BELOW, merge_join
 from lftj.join.kernels.output_kernels import write_bindings
 from lftj.join.kernels.trace_kernels import find_logged, leave_levels
 from scantree.jit import compiled, inlined, load, store
@@ -115,9 +118,8 @@ def prove(plan, state, log, depth):
 
 
 @inlined
-def take_last_level(memory, plan, state, phase, cache, out):
-    """Try to do the whole last level at once: 0 not possible, 1 done, 2 `out` is full."""
-    depth = load(plan, LEVELS) - 1
+def take_tail(memory, plan, state, depth, phase, cache, out):
+    """Try to do all levels from `depth` on, the tail, at once: 0 not possible, 1 done, 2 `out` is full."""
     level = level_record(plan, depth)
     emitting = load(plan, EMIT_LEVEL) > depth
     if phase == ADVANCE or load(plan, level + LEVEL_FAST) == 0 or (load(plan, SHORT_CIRCUIT) == 1 and not emitting):
@@ -145,6 +147,7 @@ def run(memory, plan, state, offsets, text, cache, out, log):
     levels = load(plan, LEVELS)
     emit_level = load(plan, EMIT_LEVEL)
     group_level = load(plan, GROUP_LEVEL)
+    tail, merged = load(plan, TAIL), load(plan, MERGED)
     logging = load(plan, CHANNELS) > 0
     crossing = levels > 1 and load(plan, level_record(plan, levels - 2) + LEVEL_CROSS) != 0
     depth = load(state, DEPTH)
@@ -165,8 +168,8 @@ def run(memory, plan, state, offsets, text, cache, out, log):
                 continue
         if load(state, DOUBT) != 0:
             settle_doubt(state, depth, phase)
-        if depth == levels - 1 and load(state, DOUBT) == 0:
-            taken = take_last_level(memory, plan, state, phase, cache, out)
+        if depth == tail and load(state, DOUBT) == 0:
+            taken = take_tail(memory, plan, state, depth, phase, cache, out)
             if taken == 2:
                 phase = RESUME
                 status = FULL
@@ -175,6 +178,15 @@ def run(memory, plan, state, offsets, text, cache, out, log):
                 depth -= 1
                 phase = ADVANCE
                 continue
+        elif depth == merged and load(state, DOUBT) == 0:
+            status = merge_join(memory, plan, state, depth, phase, crossing, out)
+            if status == PAUSED:
+                phase = ADVANCE
+                break
+            depth += 1 if status == BELOW else -1
+            phase = OPEN if status == BELOW else ADVANCE
+            status = DONE
+            continue
         elif depth == levels - 2:
             if crossing and load(state, DOUBT) == 0:
                 status = cross(memory, plan, state, depth, phase, out)

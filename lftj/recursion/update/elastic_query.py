@@ -2,12 +2,12 @@
 
 An instantiation of the rule proves its head in iteration 1 + max(iterations of its atoms of the stratum), or 0 if it has none. So a query
 yields signed proofs (head row, iteration, count). The variable order is chosen for the rule as it was written; the iterations follow
-behind, each determined by the variables before it.
+behind, each determined by the variables before it, or before the last columns of one atom, which are then read out as they lie.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -105,7 +105,8 @@ class ElasticQuery:
             names, cost = self._order(readings, context)
             iterations = range(len(self.body.variables), len(self.rule.variables))
             needed = (*self._head, *iterations)
-            plan = make_plan(self.rule, needed, readings, context.statistics, count=True, forced=names)
+            forced = tuple(self._with_their_iterations(names))
+            plan = make_plan(self.rule, needed, readings, context.statistics, count=True, forced=forced)
             self._planned[magnitude] = planned = _Planned(PreparedPlan(plan, readings, context, room=_ROOM), sizes, cost)
         return planned.prepared
 
@@ -136,6 +137,24 @@ class ElasticQuery:
         search = OrderSearch(self.body, lambda name: context.statistics.of(readings[name]), orders, leading, KEPT_ORDER)
         choice = search.choose()
         return tuple(self.body.variables[variable].name for variable in choice.order), choice.cost
+
+    def _with_their_iterations(self, names: Sequence[str]) -> Iterator[str]:
+        """A variable order of the body and the iterations: behind, but for those that are known where one atom alone is left to read.
+
+        Anywhere else a level in between would make a range depend on it that does not.
+        """
+        name_of = [variable.name for variable in self.rule.variables]
+        reads = [[name_of[arg.variable] for arg in atom.args if isinstance(arg, Ref)] for atom in self.rule.atoms]
+        iterations = {row[-1]: row[:-1] for row, atom in zip(reads, self.rule.atoms, strict=True) if ITERATED in atom.relation}
+        # an order that is given may be partial
+        names = [*names, *(variable.name for variable in self.body.variables if variable.name not in names)]
+        for number, name in enumerate(names):
+            yield name
+            left = names[number + 1 :]
+            if sum(not set(left).isdisjoint(row) for row in reads) <= 1:
+                for iteration in [iteration for iteration, row in iterations.items() if set(row).isdisjoint(left)]:
+                    del iterations[iteration]
+                    yield iteration
 
 
 def _with_iterations(body: NormalRule) -> NormalRule:
