@@ -1,13 +1,24 @@
-"""Sorting by digits against NumPy's sort: every width of words, few and many, and equal ones."""
+"""Sorting by digits, and where NumPy's sort takes over, against the latter: every width of words, few and many, and equal ones."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from scantree.word_sort import sort_words
+from scantree import word_sort
+from scantree.word_sort import numpy_is_faster, sort_words
 
 FEW, MANY = 100, 1500
+
+
+@pytest.fixture(autouse=True, params=[False, True], ids=["digits", "numpy"])
+def faster(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which of the two is taken for the faster one here."""
+    monkeypatch.setattr(word_sort, "numpy_is_faster", lambda: request.param)
+
+
+def test_one_of_the_two_is_faster_for_good() -> None:
+    assert numpy_is_faster() is numpy_is_faster()
 
 
 @pytest.mark.parametrize("size", [0, 1, FEW, MANY])
