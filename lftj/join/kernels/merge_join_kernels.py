@@ -132,7 +132,6 @@ def merge_join(memory, plan, state, level, phase, crossing, out):
                 i = left_run
                 j = right_run
             if steps >= left_over:
-                status = PAUSED
                 break
         if status == BELOW:
             p, q = p - (p & SLOT_MASK) + i, q - (q & SLOT_MASK) + j
@@ -149,6 +148,8 @@ def merge_join(memory, plan, state, level, phase, crossing, out):
             p = seek_lub(memory, left_root, left_height, at_p, left_limit, left_column, load(memory, right_base + j))
         elif jump > 0:
             q = seek_lub(memory, right_root, right_height, at_q, right_limit, right_column, load(memory, left_base + i))
+        if steps >= left_over:
+            status = PAUSED
     store(state, STEPS, load(state, STEPS) + steps)
     if status == PAUSED:
         store(state, left_at + RUN_END, p)
