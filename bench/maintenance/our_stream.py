@@ -6,7 +6,6 @@ The files are those of `bench.peers.pathway_stream`.
 from __future__ import annotations
 
 import json
-import resource
 import sys
 import time
 from pathlib import Path
@@ -15,6 +14,7 @@ import numpy as np
 
 from bench.maintenance.edit import Edit
 from bench.maintenance.graph import Graph, warm_up
+from bench.resident import peak_bytes
 
 
 def main(stream_path: str, result_path: str) -> None:
@@ -31,8 +31,7 @@ def main(stream_path: str, result_path: str) -> None:
         graph.commit(edit)
         seconds.append(time.perf_counter() - start)
     views = graph.views()
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    result = {"seconds": seconds, "bytes": peak, "per_vertex": views["per_vertex"], "total": [n for (n,) in views["total"]]}
+    result = {"seconds": seconds, "bytes": peak_bytes(), "per_vertex": views["per_vertex"], "total": [n for (n,) in views["total"]]}
     Path(result_path).write_text(json.dumps(result), encoding="utf-8")
 
 

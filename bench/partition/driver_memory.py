@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 import lftj
 from bench.figure import Report, require_equal
 from bench.partition.spark_graph import SIZES, count_triangles, spark_executor, triangles, write_graph
+from bench.resident import peak_bytes, resident_bytes
 
 _MEGABYTE = 1 << 20
 
@@ -41,7 +41,7 @@ def _driver(file: Path) -> dict[str, Any]:
     with TemporaryDirectory() as folder:
         executor = spark_executor(Path(folder))
         with lftj.connect(executor=executor) as workspace:
-            before = _resident("VmRSS")
+            before = resident_bytes()
             found = count_triangles(workspace, file)
             workspace.load("edge", [(0, 1 << 40)])
             require_equal("triangles after an edge to nowhere", triangles(workspace), found)
@@ -49,13 +49,7 @@ def _driver(file: Path) -> dict[str, Any]:
             java = runtime.java.lang.Runtime.getRuntime()
             java.gc()
             heap = (java.totalMemory() - java.freeMemory()) / _MEGABYTE
-            return {"triangles": found, "peak_mb": _resident("VmHWM"), "before_mb": before, "java_heap_mb": heap}
-
-
-def _resident(what: str) -> float:
-    """Megabytes of this process, from the system."""
-    lines = Path(f"/proc/{os.getpid()}/status").read_text(encoding="utf-8").splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(what)) / 1024
+            return {"triangles": found, "peak_mb": peak_bytes() / _MEGABYTE, "before_mb": before / _MEGABYTE, "java_heap_mb": heap}
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import resource
 import sys
 import time
 from pathlib import Path
@@ -14,6 +13,7 @@ import lftj
 from bench.cases import CASES, Case
 from bench.engine import program, warm_up
 from bench.figure import require_equal
+from bench.resident import peak_bytes
 
 
 def _timed(change: str, workspace: lftj.Workspace, relation: str, row: tuple[int, ...]) -> dict[str, object]:
@@ -28,7 +28,7 @@ def _timed(change: str, workspace: lftj.Workspace, relation: str, row: tuple[int
 
 
 def _peak_gib() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1 << 20)
+    return peak_bytes() / (1 << 30)
 
 
 def run(case: Case, data: Path, edits: int) -> dict[str, object]:
