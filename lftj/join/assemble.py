@@ -116,8 +116,8 @@ class Assembly:
         header[at.CHANNELS] = len(self.channels)
         header[at.LOG_FROM] = self._log_from
         header[at.GROUP_LEVEL] = plan.group_level
-        header[at.TAIL] = self._tail(header[at.LEVELS])
-        header[at.MERGED] = self._merged(header[at.LEVELS], header[at.TAIL])
+        crossing = len(plan.levels) > 1 and levels[at.LEVEL_CROSS - 2 * at.LEVEL_RECORD] == 1
+        header[at.TAIL], header[at.MERGED] = self._read_out(header[at.LEVELS], crossing)
         start = at.PLAN_HEADER
         for place, table in zip(range(at.LEVEL_TABLE, at.CODE_TABLE + 1), tables, strict=True):
             header[place] = start
@@ -137,37 +137,31 @@ class Assembly:
             last, place = last - 1, (place[0], place[1] - 1)
         return last + 1
 
+    def _read_out(self, levels: int, crossing: bool) -> tuple[int, int]:
+        """The level from which on all are done at once, and the one that is merged with what is read out, or −1."""
+        if self.plan.emit_level < levels or self.plan.least:
+            return levels - 1, -1
+        tail = self._tail(levels)
+        return tail, self._merged(levels - 3, levels) if crossing else self._merged(tail - 1, tail + 1)
+
     def _tail(self, levels: int) -> int:
-        """The level from which on all are done at once: they read the last columns of one atom, rows of which come out as they lie.
+        """The first of the levels that read the last columns of one atom, rows of which come out as they lie; the last level if none do.
 
         The first level that is searched is not among them: where its keys end a run can be divided.
         """
         tail, place = levels - 1, self._read_alone(levels - 1)
-        if place is None or self.plan.emit_level < levels or self.plan.least:
-            return tail
-        while tail > self._searched + 1 and not self._channels[tail - 1] and self._read_alone(tail - 1) == (place[0], place[1] - 1):
+        searched = next((number for number, level in enumerate(self.plan.levels) if level.value is None), 0)
+        while place and tail > searched + 1 and not self._channels[tail - 1] and self._read_alone(tail - 1) == (place[0], place[1] - 1):
             tail, place = tail - 1, (place[0], place[1] - 1)
         return tail
 
-    def _merged(self, levels: int, tail: int) -> int:
-        """The level where two parts meet before all that is left is read out: the tail, or pairs of the last two levels; −1 for none.
-
-        Each of the two ends there or goes on in what is read out.
-        """
-        crossing = self._crossing
-        level = levels - 3 if crossing else tail - 1
-        if level < 0 or self.plan.emit_level < levels or self.plan.least or any(self._channels[level:]):
+    def _merged(self, level: int, end: int) -> int:
+        """This level, if two parts meet there that each end or go on in one of the levels before `end`, which are read out; −1 if not."""
+        if level < 0 or any(self._channels[level:]) or len(self._parts[level]) != 2 or not self.plan.levels[level].plain:
             return -1
-        read_out = [self._read_alone(number) for number in range(level + 1, levels if crossing else tail + 1)]
-        if None in read_out or len(self._parts[level]) != 2 or not self.plan.levels[level].plain:
-            return -1
+        read_out = [self._read_alone(number) for number in range(level + 1, end)]
         following = [(atom, column + 1) for atom, column in self._parts[level] if column + 1 < len(self.plan.atoms[atom].levels)]
-        return level if following and all(part in read_out for part in following) else -1
-
-    @property
-    def _searched(self) -> int:
-        """The first level that is searched, behind constants."""
-        return next((number for number, level in enumerate(self.plan.levels) if level.value is None), 0)
+        return level if None not in read_out and following and all(part in read_out for part in following) else -1
 
     def _read_alone(self, number: int) -> tuple[int, int] | None:
         """The one (atom, column) that is read at a level at which nothing is computed or tested."""
@@ -219,8 +213,7 @@ class Assembly:
             ]
             first += len(parts)
             channel = channel_last
-        self._crossing = self._cross(records)
-        if self._crossing:
+        if self._cross(records):
             records[at.LEVEL_CROSS - 2 * at.LEVEL_RECORD] = 1
         return records, filters
 

@@ -143,17 +143,21 @@ class ElasticQuery:
 
         Anywhere else a level in between would make a range depend on it that does not.
         """
-        name_of = [variable.name for variable in self.rule.variables]
-        reads = [[name_of[arg.variable] for arg in atom.args if isinstance(arg, Ref)] for atom in self.rule.atoms]
-        iterations = {row[-1]: row[:-1] for row, atom in zip(reads, self.rule.atoms, strict=True) if ITERATED in atom.relation}
         # an order that is given may be partial
         names = [*names, *(variable.name for variable in self.body.variables if variable.name not in names)]
+        place = {name: number for number, name in enumerate(names)}
+        waiting: dict[str, int] = {}  # by iteration, where the last variable of its row stands
+        ends: list[int] = []  # of every atom the same
+        for atom in self.rule.atoms:
+            row = [self.rule.variables[arg.variable].name for arg in atom.args if isinstance(arg, Ref)]
+            ends.append(max((place[name] for name in row if name in place), default=-1))
+            if ITERATED in atom.relation:
+                waiting[row[-1]] = ends[-1]
         for number, name in enumerate(names):
             yield name
-            left = names[number + 1 :]
-            if sum(not set(left).isdisjoint(row) for row in reads) <= 1:
-                for iteration in [iteration for iteration, row in iterations.items() if set(row).isdisjoint(left)]:
-                    del iterations[iteration]
+            if sum(end > number for end in ends) <= 1:
+                for iteration in [iteration for iteration, end in waiting.items() if end <= number]:
+                    del waiting[iteration]
                     yield iteration
 
 

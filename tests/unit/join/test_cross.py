@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 
 from lftj.dictionary import Dictionary
-from lftj.join import run as running
 from lftj.join.assemble import Assembly
 from lftj.join.context import Context
-from lftj.join.evaluate import run_plan
 from lftj.join.kernels import layout_kernels as at
 from lftj.join.plan import RulePlan, make_plan
 from lftj.program.normal_form import RelationSchema
@@ -20,6 +18,7 @@ from lftj.storage.relation import RelationVersion
 from lftj.types import INT
 from scantree import Arena, Tree
 from tests.unit.join.bodies import Body
+from tests.unit.join.rooms import UNINTERRUPTED, require_rows
 
 SCHEMA = RelationSchema("e", (("a", INT), ("b", INT)))
 PRODUCT = Body("z x y", [("a", "zx"), ("b", "zy")])
@@ -56,15 +55,7 @@ def test_all_pairs_come_out_in_order_with_any_room(needed: str, monkeypatch: pyt
     assert crosses(plan, relations)
     bindings = sorted((z, x, y) for (z, x), (w, y) in product(a, b) if z == w)
     expected = [tuple(binding[["z", "x", "y"].index(name)] for name in needed.split()) for binding in bindings]
-    works = set()
-    for room in ROOMS:
-        monkeypatch.setattr(running, "_CHUNK", room)
-        context = Context(arena, Dictionary())
-        columns, counts = run_plan(plan, relations, context)
-        assert [tuple(row) for row in np.array(columns).T.tolist()] == expected
-        assert set(counts.tolist()) == {1}
-        works.add(context.work)
-    assert len(works) == 1
+    require_rows(expected, plan, relations, arena, [(room, UNINTERRUPTED) for room in ROOMS], monkeypatch)
 
 
 def test_what_depends_on_the_value_before_is_not_crossed():

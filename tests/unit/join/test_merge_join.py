@@ -9,21 +9,19 @@ import numpy as np
 import pytest
 
 from lftj.dictionary import Dictionary
-from lftj.join import run as running
 from lftj.join.assemble import Assembly
 from lftj.join.context import Context
-from lftj.join.evaluate import run_plan
 from lftj.join.kernels import layout_kernels as at
-from lftj.join.plan import RulePlan, make_plan
+from lftj.join.plan import make_plan
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT
 from scantree import Arena, Tree
 from tests.unit.join.bodies import Body
+from tests.unit.join.rooms import UNINTERRUPTED, require_rows
 
 LARGEST = 2**63 - 1
-ROOMS = ((1 << 16, 20_000_000), (1, 20_000_000), (3, 20_000_000), (1 << 16, 1), (7, 3))
-"""Rows of output and steps after which a run comes back."""
+ROOMS = ((1 << 16, UNINTERRUPTED), (1, UNINTERRUPTED), (3, UNINTERRUPTED), (1 << 16, 1), (7, 3))
 
 JOINS = {
     # variable order, atoms, the level that is merged, the first level of the tail
@@ -50,7 +48,7 @@ def page_sizes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setitem(Tree.empty.__func__.__kwdefaults__, "fan", 4)  # type: ignore[attr-defined]
 
 
-def database(by: random.Random, arena: Arena, atoms: list[tuple[str, str]], values: list[int]) -> dict[str, list[tuple[int, ...]]]:
+def database(by: random.Random, atoms: list[tuple[str, str]], values: list[int]) -> dict[str, list[tuple[int, ...]]]:
     """Rows of each relation; some values occur in many of them."""
     some = lambda: by.choice(values[: by.choice((2, 4, len(values)))])  # noqa: E731
     sizes = {name: len(columns) for name, columns in atoms}
@@ -68,17 +66,13 @@ def brute_force(atoms: list[tuple[str, str]], rows: dict[str, list[tuple[int, ..
     return sorted(tuple(binding[variable] for variable in order) for binding in found)
 
 
-def words_of(plan: RulePlan, relations: dict[str, RelationVersion]) -> np.ndarray:
-    return Assembly(plan, relations, Dictionary()).words
-
-
 @pytest.mark.parametrize("capacity", [4, 64])
 @pytest.mark.parametrize("join", JOINS)
 def test_all_rows_come_out_in_order_with_any_room(join: str, capacity: int, monkeypatch: pytest.MonkeyPatch):
     order, atoms, merged, tail = JOINS[join]
     needed = order.split()
     by, arena = random.Random(join), Arena()
-    rows = database(by, arena, atoms, [*range(9), LARGEST])
+    rows = database(by, atoms, [*range(9), LARGEST])
     relations = {
         name: RelationVersion.build(
             RelationSchema(name, tuple((f"c{i}", INT) for i in range(len(its[0])))), arena, list(np.array(its, np.int64).T)
@@ -88,17 +82,8 @@ def test_all_rows_come_out_in_order_with_any_room(join: str, capacity: int, monk
     body = Body(order, atoms)
     statistics = Context(Arena(), Dictionary()).statistics
     plan = make_plan(body.rule, body.numbers(order), relations, statistics, count=True, forced=tuple(needed))
-    words = words_of(plan, relations)
+    words = Assembly(plan, relations, Dictionary()).words
     assert (words[at.MERGED], words[at.TAIL]) == (merged, tail)
     expected = brute_force(atoms, rows, needed)
     assert expected
-    works = set()
-    for room, steps in ROOMS:
-        monkeypatch.setattr(running, "_CHUNK", room)
-        monkeypatch.setattr(running, "SLICE", steps)
-        context = Context(arena, Dictionary())
-        columns, counts = run_plan(plan, relations, context)
-        assert [tuple(row) for row in np.array(columns).T.tolist()] == expected
-        assert set(counts.tolist()) == {1}
-        works.add(context.work)
-    assert len(works) == 1, "what is counted does not depend on where a run is interrupted"
+    require_rows(expected, plan, relations, arena, ROOMS, monkeypatch)
