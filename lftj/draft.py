@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -146,7 +147,7 @@ class Draft:
         return self._add(one_rule(rule))[0]
 
     def _add(self, parsed: tree.ParsedProgram) -> list[RuleHandle]:
-        program, added = self._program.add(parsed)
+        program, added = self._program.add(parsed, partial(self._engine.statistics.repeats, self._before.database))
         handles = [RuleHandle(source, program.rule(source)) for source in added]
         facts = []
         for name, rows in program.facts.items():

@@ -5,6 +5,7 @@ Constants lead the variable order, so `reach(1, y)` seeks and does not scan.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lftj.dictionary import PassingNames
@@ -24,7 +25,7 @@ def answer(engine: Engine, state: State, question: object) -> Result:
 
     Raises what a rule with this body would raise: ProgramErrors with places in the text, LimitError, ValueRangeError …
     """
-    program, schema, fresh = engine.questions.asked(state.program, question)
+    program, schema, fresh = engine.questions.asked(state.program, question, partial(engine.statistics.repeats, state.database))
     with interrupts_as_such(), engine.dictionary.in_use(), short_of_memory("there is no answer", "ask for less at a time"):
         context = engine.context(state.aggregates)
         context.keep, context.prepared, context.dictionary = False, {}, PassingNames(engine.dictionary)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from lftj.errors import ParseError, ProgramErrors
 from lftj.program.check import check
+from lftj.program.eager_aggregation import Repeats, never
 from lftj.program.normal_form import QUESTION, RelationSchema, RuleVariable, StratifiedProgram, Stratum
 from lftj.program.program import Program
 from lftj.program.scope import direct_names
@@ -39,13 +40,13 @@ class Questions:
     def __init__(self) -> None:
         self._known: dict[str, tuple[Program, Asked]] = {}
 
-    def asked(self, program: Program, question: object) -> Asked:
-        """A question, asked of a program. Raises what a rule with this body would raise."""
+    def asked(self, program: Program, question: object, repeats: Repeats) -> Asked:
+        """A question, asked of a program; `repeats`: see `Program.add`. Raises what a rule with this body would raise."""
         if not isinstance(question, str):
-            return _asked(program, question_body(question))
+            return _asked(program, question_body(question), repeats)
         known = self._known.get(question)
         if known is None or known[0] is not program:
-            known = program, _asked(program, question_body(question))
+            known = program, _asked(program, question_body(question), repeats)
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()
             self._known[question] = known
@@ -97,20 +98,21 @@ def _not_one_body() -> ParseError:
     return ParseError("a question is one body", code="E103", hint=hint)
 
 
-def asked(program: Program, body: tree.Body) -> tuple[Program, RelationSchema, list[Stratum]]:
-    """The program with the question as a rule, the schema of its answers, and the strata that it needs beside those of the program."""
+def asked(program: Program, body: tree.Body, repeats: Repeats = never) -> tuple[Program, RelationSchema, list[Stratum]]:
+    """The program with the question as a rule, the schema of its answers, and the strata that it needs beside those of the program.
+    `repeats`: see `Program.add`."""
     names = tuple(direct_names(body.literals))
     types = {variable.name: variable.type for variable in _variables(program, body)}
     schema = RelationSchema(QUESTION, tuple((name, types[name]) for name in names))
     head = tree.Atom(QUESTION, tuple(tree.Variable(name) for name in names), span=body.span)
     program = replace(program, catalog=program.catalog.declare(schema))
-    program = program.add(tree.ParsedProgram((tree.Rule((head,), body, span=body.span),)))[0]
+    program = program.add(tree.ParsedProgram((tree.Rule((head,), body, span=body.span),)), repeats)[0]
     rules = program.sources[program.next_source - 1].normal.rules
     return program, schema, program.order.strata_of(rule.relation for rule in rules)
 
 
-def _asked(program: Program, body: tree.Body) -> Asked:
-    program, schema, own = asked(program, body)
+def _asked(program: Program, body: tree.Body, repeats: Repeats) -> Asked:
+    program, schema, own = asked(program, body, repeats)
     relations = program.stratified.relations
     fresh = {schema.name: schema} | {name: relations[name] for stratum in own for name in stratum.relations}
     return Asked(StratifiedProgram(relations, Stratification.of(own)), schema, fresh)

@@ -17,6 +17,8 @@ from lftj.storage.relation import RelationVersion
 
 _SAMPLE = 1024
 _MOSTLY = 1.25  # rows for each value of a column that hardly repeats
+_FEW = 100
+_SEVERAL = 2.0  # rows for each value of one that repeats
 _LOOSE = "#loose"
 _STALE = 1.5  # growth or shrinkage after which a relation is sampled again
 
@@ -91,3 +93,9 @@ class Statistics:
         if known is None or not fits or rows > known.rows * _STALE or rows * _STALE < known.rows:
             known = self._known[name] = estimate(relation)
         return known
+
+    def repeats(self, relations: Mapping[str, RelationVersion], name: str, column: int) -> bool | None:
+        """Whether a value of a column has two rows or more, as a row drawn at random finds it; None where there are few rows to tell."""
+        if name not in relations or relations[name].count < _FEW:
+            return None
+        return self.of(relations[name]).crowds[column] >= _SEVERAL

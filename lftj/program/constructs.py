@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import decimal
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from lftj.program.arithmetic import may_fail
@@ -20,7 +20,8 @@ from lftj.program.checked import (
     FunctorCall,
 )
 from lftj.program.computed_keys import with_computed_keys
-from lftj.program.conjunct import Conjunct
+from lftj.program.conjunct import Conjunct, HeadTerm
+from lftj.program.eager_aggregation import NOTHING, EagerAggregation, Known
 from lftj.program.extreme_negation import as_extreme
 from lftj.program.functors import STRING_FUNCTORS
 from lftj.program.hidden import HiddenRelations
@@ -36,8 +37,9 @@ NO_LITERALS: Literals = frozenset()
 class Lowering(Agenda):
     """Expands the constructs of one rule."""
 
-    def __init__(self, rule: CheckedRule, hidden: HiddenRelations, cycle: Collection[str] = ()):
+    def __init__(self, rule: CheckedRule, hidden: HiddenRelations, known: Known = NOTHING, cycle: Collection[str] = ()):
         super().__init__(rule, hidden, cycle)
+        self.known = known
         self._asked: dict[CheckedLiteral, Literals] = {}  # by the atoms of functors: what holds wherever they do, as it was asked before
 
     def expand(self, literal: CheckedLiteral, conjunct: Conjunct, single: bool) -> Alternatives:
@@ -57,6 +59,10 @@ class Lowering(Agenda):
     def finished(self, conjunct: Conjunct) -> Conjunct:
         """See the base class."""
         return with_computed_keys(conjunct, self.hidden, self.variables, self.new_variable, self.cyclic)
+
+    def drawn_in(self, conjunct: Conjunct, head: Sequence[HeadTerm]) -> tuple[Conjunct, tuple[HeadTerm, ...]]:
+        """The body and the head of a rule with its aggregates drawn into the body (`eager_aggregation`)."""
+        return EagerAggregation(self.hidden, self.variables, self.new_variable, self.cyclic, self.known).of(conjunct, head)
 
     # ── what an inner body needs of the one around it ─────────────────────────────────────────────────────────────────
     def _imported(self, block: Block, variables: Variables, conjunct: Conjunct) -> list[CheckedLiteral]:
@@ -111,7 +117,10 @@ class Lowering(Agenda):
             below = Mirrored(self.hidden, self.variables, self.new_variable).of(lowered[0], literal.target, group)
             if below is not None:
                 return [self._least(kind, literal, *below)]
-        name = self.hidden.define(kind, (*refs(group), term), lowered, self.variables)
+        head: tuple[HeadTerm, ...] = (*refs(group), term)
+        if lowered:
+            lowered[0], head = self.drawn_in(lowered[0], head)
+        name = self.hidden.define(kind, head, lowered, self.variables)
         found: Alternatives = []
         if name is not None:
             found.append((CheckedAtom(name, (*refs(group), Ref(literal.result))),))

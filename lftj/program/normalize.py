@@ -8,6 +8,7 @@
 |                        | the least or the greatest, the hidden aggregate that has that value, joined (`extreme_negation`); one test,  |
 |                        | of what strings give as well, its opposite                                                                   |
 | `n = count : { … }`    | a hidden aggregate over these variables, joined; for count and sum a second branch for the empty group        |
+| an aggregate of a join | where that is a tree with many assignments, hidden aggregates of its branches, joined (`eager_aggregation`)     |
 | `choice((X), (Y))`     | a hidden relation of X and Y with the choice domain X, joined                                                |
 | `cat(s, t)`, `match` … | a hidden relation of the arguments that occur, extended row by row                                           |
 
@@ -23,8 +24,9 @@ from dataclasses import dataclass
 
 from lftj.program.checked import CheckedAtom, CheckedDisjunction, CheckedHead, CheckedHeadAggregate, CheckedRule
 from lftj.program.choices import chosen_body
-from lftj.program.conjunct import RuleMaker
+from lftj.program.conjunct import HeadTerm, RuleMaker
 from lftj.program.constructs import Lowering
+from lftj.program.eager_aggregation import NOTHING, Known
 from lftj.program.hidden import HiddenRelations
 from lftj.program.monotone import FUNCTIONS
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
@@ -38,9 +40,9 @@ class NormalizedRule:
     hidden: tuple[RelationSchema, ...]
 
 
-def normalize(rule: CheckedRule, source: int, cycle: Collection[str] = ()) -> NormalizedRule:
-    """The normal form of one rule; `source` is its id, which names hidden relations. `cycle`: relations that are known to depend on the
-    rule, which hidden ones read only if they must. Raises DeclarationError (E166).
+def normalize(rule: CheckedRule, source: int, known: Known = NOTHING, cycle: Collection[str] = ()) -> NormalizedRule:
+    """The normal form of one rule; `source` is its id, which names hidden relations. `known`: what is known of the relations. `cycle`:
+    relations that are known to depend on the rule, which hidden ones read only if they must. Raises DeclarationError (E166).
     """
     hidden = HiddenRelations(source, rule.rule.span)
     made: list[NormalRule | FunctorRule] = []
@@ -48,10 +50,18 @@ def normalize(rule: CheckedRule, source: int, cycle: Collection[str] = ()) -> No
     for head in rule.heads:
         if body is None:
             break
-        lowering = Lowering(rule, hidden, cycle)
+        lowering = Lowering(rule, hidden, known, cycle)
         for conjunct in lowering.lower((*body, *head.literals), single=head.aggregates and not _keeps_best(head, rule)):
-            made.append(RuleMaker(conjunct, lowering.variables).make(source, head.relation, head.args, rule.rule.span))
+            args: tuple[HeadTerm, ...] = head.args
+            if not _may_stand_in_cycle(head):
+                conjunct, args = lowering.drawn_in(conjunct, args)
+            made.append(RuleMaker(conjunct, lowering.variables).make(source, head.relation, args, rule.rule.span))
     return NormalizedRule((*hidden.rules, *dict.fromkeys(made)), tuple(hidden.schemas))
+
+
+def _may_stand_in_cycle(head: CheckedHead) -> bool:
+    """Whether rules that come later may make a cycle through the head though it aggregates."""
+    return any(isinstance(arg, CheckedHeadAggregate) and arg.function in FUNCTIONS for arg in head.args)
 
 
 def _keeps_best(head: CheckedHead, rule: CheckedRule) -> bool:

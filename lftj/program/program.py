@@ -16,6 +16,7 @@ from lftj.program.check import check
 from lftj.program.checked import CheckedProgram, Row
 from lftj.program.choices import refuse_choice_beside_extremes
 from lftj.program.cycles import CycleError
+from lftj.program.eager_aggregation import Known, Repeats, never
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, StratifiedProgram
 from lftj.program.normalize import NormalizedRule, normalize
 from lftj.program.restratify import restratify
@@ -49,15 +50,17 @@ class Program:
     next_source: int = 1
 
     # ── changes ───────────────────────────────────────────────────────────────────────────────────────────────────────
-    def add(self, parsed: tree.ParsedProgram) -> tuple[Program, list[int]]:
-        """With the clauses of `parsed`; also the ids of the new rules, in the order of the text. Raises ProgramErrors with all problems."""
+    def add(self, parsed: tree.ParsedProgram, repeats: Repeats = never) -> tuple[Program, list[int]]:
+        """With the clauses of `parsed`; also the ids of the new rules, in the order of the text. `repeats` tells which normal form suits
+        the rows. Raises ProgramErrors with all problems."""
         with no_cyclic_garbage():
             checked = check(parsed, self.catalog)
+        known = Known(checked.catalog.relations, repeats)
         sources, ids = dict(self.sources), []
         errors: list[LftjError] = []
         for number, rule in enumerate(checked.rules, self.next_source):
             try:
-                sources[number] = SourceRule(rule.rule, normalize(rule, number))
+                sources[number] = SourceRule(rule.rule, normalize(rule, number, known))
             except LftjError as error:
                 errors.append(error)
             ids.append(number)
@@ -66,7 +69,7 @@ class Program:
         try:
             return self._with(checked, sources, ids), ids
         except ProgramErrors as problems:
-            again = _outside_cycles(problems, checked, sources, ids)
+            again = _outside_cycles(problems, checked, known, sources, ids)
             if again is None:
                 raise
             with suppress(ProgramErrors):  # then the cycle is not of our making, and the first problems tell of it
@@ -139,14 +142,14 @@ class Program:
 
 
 def _outside_cycles(
-    problems: ProgramErrors, checked: CheckedProgram, sources: Mapping[int, SourceRule], ids: Sequence[int]
+    problems: ProgramErrors, checked: CheckedProgram, known: Known, sources: Mapping[int, SourceRule], ids: Sequence[int]
 ) -> dict[int, SourceRule] | None:
     """The sources with other normal forms of the rules at fault, whose hidden relations read less of the cycle; None if there are none."""
     again = dict(sources)
     for error in problems.errors:
         if isinstance(error, CycleError) and error.source in ids:
             rule = checked.rules[ids.index(error.source)]
-            again[error.source] = SourceRule(rule.rule, normalize(rule, error.source, error.members))
+            again[error.source] = SourceRule(rule.rule, normalize(rule, error.source, known, error.members))
     return again if any(again[number].normal != sources[number].normal for number in ids) else None
 
 

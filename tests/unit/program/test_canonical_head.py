@@ -10,11 +10,11 @@ from lftj.program.normal_form import NormalRule
 
 DECLARED = """
 .decl e(x: number, y: number, v: number, t: symbol)
-.decl f(y: number, w: number)
+.decl f(x: number, y: number, w: number)
 .decl r(x: number, n: number)
 .decl s(x: number, n: symbol)
 """
-PLAIN = "r(x, min(v)) :- e(x, y, v, _), f(y, _)."
+PLAIN = "r(x, min(v)) :- e(x, y, v, _), f(x, y, _)."
 
 
 def head_of(rule: str) -> CanonicalHead:
@@ -28,10 +28,10 @@ def head_of(rule: str) -> CanonicalHead:
 @pytest.mark.parametrize(
     "rule",
     [
-        "r(a, max(c)) :- f(b, _), e(a, b, c, _).",
-        "r(x, sum(v + x)) :- e(x, y, v, _), f(y, w).",
-        "r(x, count()) :- e(x, y, _, t), f(y, w).",
-        's(x, concat(t, ",", v)) :- e(x, y, v, t), f(y, _).',
+        "r(a, max(c)) :- f(a, b, _), e(a, b, c, _).",
+        "r(x, sum(v + x)) :- e(x, y, v, _), f(x, y, w).",
+        "r(x, count()) :- e(x, y, _, t), f(x, y, w).",
+        's(x, concat(t, ",", v)) :- e(x, y, v, t), f(x, y, _).',
     ],
 )
 def test_one_core_and_grouping(rule: str) -> None:
@@ -41,14 +41,14 @@ def test_one_core_and_grouping(rule: str) -> None:
 @pytest.mark.parametrize(
     "rule",
     [
-        "r(y, min(v)) :- e(x, y, v, _), f(y, _).",
-        "r(x, min(v)) :- e(x, y, v, _), f(_, y).",
-        "r(x, min(v)) :- e(x, y, v, _), f(y, _), v > 3.",
-        "r(x, min(v)) :- e(x, y, v, _), f(y, y).",
-        "r(x, min(v)) :- e(x, y, v, _), f(y, 1).",
-        "r(x, min(v)) :- e(x, y, v, _), !f(y, _).",
-        "r(x, min(v)) :- e(x, y, v, _), f(y, _), f(y, _).",
-        "r(1, min(v)) :- e(x, y, v, _), f(y, _).",
+        "r(y, min(v)) :- e(x, y, v, _), f(x, y, _).",
+        "r(x, min(v)) :- e(x, y, v, _), f(x, _, y).",
+        "r(x, min(v)) :- e(x, y, v, _), f(x, y, _), v > 3.",
+        "r(x, min(v)) :- e(x, y, v, _), f(x, y, y).",
+        "r(x, min(v)) :- e(x, y, v, _), f(x, y, 1).",
+        "r(x, min(v)) :- e(x, y, v, _), !f(x, y, _).",
+        "r(x, min(v)) :- e(x, y, v, _), f(x, y, _), f(x, y, _).",
+        "r(1, min(v)) :- e(x, y, v, _), f(x, y, _).",
     ],
 )
 def test_another_core_or_grouping(rule: str) -> None:
@@ -56,7 +56,7 @@ def test_another_core_or_grouping(rule: str) -> None:
 
 
 def test_values_of_different_atoms_are_not_multiplied_with_each_other() -> None:
-    one, other = head_of("r(y, sum(v)) :- e(_, y, v, _), f(y, w)."), head_of("r(y, sum(w)) :- e(_, y, v, _), f(y, w).")
+    one, other = head_of("r(y, sum(v)) :- e(x, y, v, _), f(x, y, w)."), head_of("r(y, sum(w)) :- e(x, y, v, _), f(x, y, w).")
     assert one.body == other.body
     assert one.key != other.key
 

@@ -1,0 +1,227 @@
+"""Aggregates drawn into a join: `sum d : { e(x, y), w(y, _, d) }` adds the `d` of each `y` up once, not once for each `x`.
+
+A join has as many assignments as there are ways to combine rows: millions of paths of two edges among a hundred thousand edges. What an
+aggregate says of them can often be had without listing them, since sums distribute over products, and least and greatest values over
+unions [Yan and Larson, Eager Aggregation and Lazy Aggregation, 1995; Abo Khamis, Ngo and Rudra, FAQ, 2016]. So an atom that one variable
+alone links to the rest gives way to a hidden aggregate of its rows for each value of that variable, again and again:
+
+    n = count : { e(x, y), e(y, z), e(z, u) }
+    n = sum b : { e(x, y), two(y, b) }      two(y, sum a) :- e(y, z), one(z, a)      one(z, count) :- e(z, _)
+
+Each of these rules reads one relation and looks the others up by values that it has: it takes time in proportion to that relation, and a
+change of a row takes time in proportion to the rows that it is joined with, one relation after the other. Sums of floats are left as they
+are, for a sum of rounded sums is another one. A partial sum that does not fit is an error, even where others would have cancelled it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from lftj.program.arithmetic import may_fail
+from lftj.program.bindings import Variables, definitions, of_expressions, of_literal, of_literals
+from lftj.program.checked import CheckedAtom, CheckedHeadAggregate, CheckedLiteral
+from lftj.program.conjunct import Conjunct, HeadTerm
+from lftj.program.hidden import HiddenRelations
+from lftj.program.normal_form import Apply, Expression, Filter, Ref, RelationSchema, RuleVariable, Value
+from lftj.program.signatures import aggregate_type
+from lftj.types import INT, Type
+
+_BEST = ("min", "max")
+_ADDED = ("sum", "count")
+_MOST_ATOMS = 16  # of a body; finding the branches of longer ones takes the square of their length
+
+
+Repeats = Callable[[str, int], bool | None]
+"""Whether a value of a relation's column has two rows or more on average; None where there are too few rows to tell."""
+
+
+def never(relation: str, column: int) -> bool:
+    """As if every column were a key: no aggregate is drawn in."""
+    return False
+
+
+class Known(NamedTuple):
+    """What is known of relations: the `schemas` of users' ones, and their rows."""
+
+    schemas: Mapping[str, RelationSchema]
+    repeats: Repeats = never
+
+
+NOTHING = Known({})
+
+
+class _Branch(NamedTuple):
+    """What is said of the variables of one atom, which `link` alone has in common with the `rest`; `own` are the others."""
+
+    link: int
+    own: Variables
+    literals: Conjunct
+    rest: Conjunct
+
+
+class EagerAggregation:
+    """Conjunctions of one rule, with aggregates drawn into them. `new_variable`: as of `Agenda`, which gives the `variables` too.
+
+    Nothing is drawn over relations in `cyclic`, which depend on the rule. Nor over one of which the link is a key, as far as is `known`.
+    """
+
+    def __init__(
+        self,
+        hidden: HiddenRelations,
+        variables: Sequence[RuleVariable],
+        new_variable: Callable[[Type], Ref],
+        cyclic: Collection[str],
+        known: Known,
+    ):
+        self._hidden = hidden
+        self._variables = variables
+        self._new_variable = new_variable
+        self._cyclic = cyclic
+        self._known = known
+        self._results: dict[CheckedAtom, int] = {}  # by the atoms of aggregates that were drawn in: their link, which settles the rest
+
+    def of(self, conjunct: Conjunct, head: Sequence[HeadTerm]) -> tuple[Conjunct, tuple[HeadTerm, ...]]:
+        """The conjunction and the head that say the same of fewer assignments; as they were where nothing would be won."""
+        terms = [term for term in head if isinstance(term, CheckedHeadAggregate)]
+        unfit = not terms or not all(map(_is_exact, terms)) or len(conjunct.positive) > _MOST_ATOMS
+        if unfit or any(may_fail(arg) for term in terms for arg in term.args):
+            return conjunct, tuple(head)
+        group = of_expressions(term for term in head if not isinstance(term, CheckedHeadAggregate))
+        values: list[Expression | None] = [term.args[0] if term.args else None for term in terms]
+        while (branch := self._branch(conjunct, group, terms, values)) is not None:
+            conjunct, values = self._without(branch, terms, values)
+        made = iter(map(_term, terms, values))
+        return conjunct, tuple(next(made) if isinstance(term, CheckedHeadAggregate) else term for term in head)
+
+    # ── branches ──────────────────────────────────────────────────────────────────────────────────────────────────────
+    def _branch(
+        self, conjunct: Conjunct, group: Variables, terms: Sequence[CheckedHeadAggregate], values: Sequence[Expression | None]
+    ) -> _Branch | None:
+        """The first branch that can be cut off; None if there is none."""
+        for atom in conjunct.positive:
+            if not isinstance(atom, CheckedAtom) or "#" in atom.relation:
+                continue
+            reached = self._settled_by(atom, conjunct)
+            inside, outside = _apart(conjunct, lambda literal, reached=reached: of_literal(literal) <= reached)
+            needed = group | _variables(outside) | of_expressions(value for value in values if not of_expressions([value]) <= reached)
+            if len(links := reached & needed) != 1:
+                continue
+            (link,) = links
+            own = reached - links
+            if own.isdisjoint(of_literal(atom)):
+                continue
+            inside, rest = _apart(conjunct, lambda literal, reached=reached, own=own: bool(of_literal(literal) & own))
+            added = [term for term, value in zip(terms, values, strict=True) if not of_expressions([value]) & own]
+            if any(term.function in _ADDED and term.type != INT for term in added):
+                continue  # they would have to be multiplied
+            best = any(term.function in _BEST for term in terms)
+            if self._is_worthwhile(atom, link, inside, rest, best, counted=all(value is None for value in values)):
+                return _Branch(link, own, inside, rest)
+        return None
+
+    def _settled_by(self, atom: CheckedAtom, conjunct: Conjunct) -> Variables:
+        """The variables that have one value for each row of the atom."""
+        reached, size = of_literal(atom), -1
+        while size != (size := len(reached)):
+            for literal in conjunct.positive:
+                if isinstance(literal, Filter):
+                    reached |= {variable for variable, value in definitions(literal) if of_expressions([value]) <= reached}
+                elif isinstance(literal, CheckedAtom) and self._results.get(literal) in reached:
+                    reached |= of_literal(literal)
+        return reached
+
+    def _is_worthwhile(self, atom: CheckedAtom, link: int, inside: Conjunct, rest: Conjunct, best: bool, counted: bool) -> bool:
+        """Whether the branch may be evaluated apart, and a value of the link has several rows on either side.
+
+        Where it has one row on one of them, there are no more assignments than rows on the other. A sum drawn in then takes as long as
+        one that is not, a `min` or `max` longer, as it keeps values in their order: these have to be sure (`best`).
+        """
+        read = [each.relation for each in (*inside.positive, *inside.negated) if isinstance(each, CheckedAtom)]
+        tests = [each for each in (*inside.positive, *inside.filters) if isinstance(each, Filter)]
+        if any(name in self._cyclic for name in read) or any(may_fail(test.left) or may_fail(test.right) for test in tests):
+            return False
+        atoms = [each for each in rest.positive if isinstance(each, CheckedAtom)]
+        if of_literals(atoms) <= {link} or _is_selective(rest):
+            return False
+        if counted and len(atoms) == 1 and len(of_literals(inside.positive)) == 2:
+            return False  # the last variable of a count is not listed anyway
+        joined = [each for each in atoms if link in of_literal(each) and each not in self._results]
+        answers = {self._repeats(each, link) for each in (atom, *joined)}
+        return False not in answers and not (best and None in answers)
+
+    def _repeats(self, atom: CheckedAtom, link: int) -> bool | None:
+        """Whether a value of the link has several rows of the atom, as far as keys and rows tell."""
+        schema = self._known.schemas.get(atom.relation)
+        keys = () if schema is None else schema.choice if schema.key is None else (*schema.choice, schema.key)
+        if any(of_expressions(atom.args[column] for column in key) <= {link} for key in keys):
+            return False
+        answers = {self._known.repeats(atom.relation, column) for column, arg in enumerate(atom.args) if arg == Ref(link)}
+        return False if False in answers else None if None in answers else True
+
+    # ── what becomes of them ──────────────────────────────────────────────────────────────────────────────────────────
+    def _without(
+        self, branch: _Branch, terms: Sequence[CheckedHeadAggregate], values: Sequence[Expression | None]
+    ) -> tuple[Conjunct, list[Expression | None]]:
+        """The rest with an atom of the branch's aggregates, and what is to be aggregated now."""
+        columns: dict[CheckedHeadAggregate, Ref] = {}
+
+        def result(function: str, value: Expression | None) -> Ref:
+            type = aggregate_type(function, None if value is None else self._type(value))
+            assert type is not None, "it was aggregated before"
+            column = CheckedHeadAggregate(function, () if value is None else (value,), type)
+            return columns.setdefault(column, self._new_variable(type))
+
+        now: list[Expression | None] = []
+        for term, value in zip(terms, values, strict=True):
+            if of_expressions([value]) & branch.own:
+                assert value is not None
+                now.append(result("sum" if term.function in _ADDED else term.function, value))
+            elif term.function in _BEST:
+                now.append(value)
+            else:
+                times = result("count", None)
+                now.append(times if value is None else Apply("*", (value, times), INT))
+        kind = next((column.function for column in columns), "in")
+        name = self._hidden.define(kind, (Ref(branch.link), *columns), [branch.literals], self._variables)
+        assert name is not None, "one conjunction makes one rule"
+        atom = CheckedAtom(name, (Ref(branch.link), *columns.values()))
+        self._results[atom] = branch.link
+        return Conjunct([*branch.rest.positive, atom], branch.rest.negated, branch.rest.filters), now
+
+    def _type(self, value: Expression) -> Type:
+        return self._variables[value.variable].type if isinstance(value, Ref) else value.type
+
+
+def _is_exact(term: CheckedHeadAggregate) -> bool:
+    """Whether it comes out the same, whatever is aggregated first."""
+    return term.function in _BEST or (term.function in _ADDED and term.type.name != "float")
+
+
+def _term(term: CheckedHeadAggregate, value: Expression | None) -> CheckedHeadAggregate:
+    if value is None:
+        return term
+    return CheckedHeadAggregate("sum" if term.function in _ADDED else term.function, (value,), term.type)
+
+
+def _apart(conjunct: Conjunct, belongs: Callable[[CheckedLiteral], bool]) -> tuple[Conjunct, Conjunct]:
+    """The literals that belong to the first part, and the others."""
+    found, others = Conjunct(), Conjunct()
+    for kind in ("positive", "negated", "filters"):
+        for literal in getattr(conjunct, kind):
+            getattr(found if belongs(literal) else others, kind).append(literal)
+    return found, others
+
+
+def _variables(conjunct: Conjunct) -> Variables:
+    literals: Iterable[CheckedLiteral] = (*conjunct.positive, *conjunct.negated, *conjunct.filters)
+    return of_literals(literals)
+
+
+def _is_selective(conjunct: Conjunct) -> bool:
+    """Whether it asks for given values: then few rows may have to be read, while a branch that is evaluated apart reads all."""
+    for literal in conjunct.positive:
+        sides = literal.args if isinstance(literal, CheckedAtom) else (literal.left, literal.right) if isinstance(literal, Filter) else ()
+        if any(isinstance(side, Value) for side in sides):
+            return True
+    return False
