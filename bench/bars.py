@@ -17,6 +17,7 @@ BARS: dict[str, dict[str, Bar]] = {
         "skew_growth": Bar("at most", 2.5),
         "skew_vs_duckdb": Bar("at least", 50),
         "fourcycle_vs_duckdb": Bar("at least", None, "inform"),
+        "paths_vs_duckdb": Bar("at least", None, "inform"),
         "clique_vs_duckdb_by_hand": Bar("at least", None, "inform"),
     },
     "startup": {

@@ -60,6 +60,7 @@ def measure(report: Report, data: Path | None) -> None:
     _compare(report, "triangle_vs_duckdb", rmat(*large), engine.TRIANGLES, duckdb.TRIANGLES)
     _skew(report, nodes)
     graph = rmat(*small)
+    _compare(report, "paths_vs_duckdb", graph, engine.PATHS, duckdb.PATHS)
     _compare(report, "fourcycle_vs_duckdb", graph, engine.FOUR_CYCLES, duckdb.FOUR_CYCLES)
     _compare(report, "clique_vs_duckdb_by_hand", graph, engine.FOUR_CLIQUES, duckdb.FOUR_CLIQUES_BY_HAND)
     # Once: the peer takes minutes at the full size.
