@@ -125,7 +125,11 @@ class PreparedPlan:
                 self._state[place + at.START], self._state[place + at.LIMIT] = within.get(atom, (0, END))
 
     def bind(self, relations: Relations) -> tuple[list[Tree], list[Tree]]:
-        """Put the roots of these relations' trees into the plan, of empty ones too. The atoms' trees and the others, to be held as long."""
+        """Put the roots of these relations' trees into the plan, of empty ones too. The atoms' trees and the others, to be held as long.
+
+        They are read whole, whatever the last of `pieces` kept to.
+        """
+        self._keep_to(None)
         trees = [relations[atom.relation].tree(atom.order) for atom in self.plan.atoms]
         for tree, records in zip(trees, self._parts, strict=True):
             for record in records:

@@ -90,7 +90,7 @@ def derive(catalog: Catalog, rules: list[tree.Rule], facts: Mapping[str, Span | 
                 added_before = head.relation in catalog.derivations
                 errors.append(_there_already(head, rule) if added_before else _shared("more than one rule", head, rule))
             elif aggregated and head.relation in fact_relations:
-                errors.append(_shared("facts beside its rule", head, rule))
+                errors.append(_shared("facts beside its rule", head, rule, _as_rules(head, *extreme) if extreme else _IN_ONE_BODY))
             derivations[head.relation] = Derivation(known.heads + 1, aggregated or known.aggregated, extreme)
     for name in filter(catalog.aggregated, facts):
         message = f"`{name}` is defined by an aggregate and cannot have facts too"
@@ -99,12 +99,20 @@ def derive(catalog: Catalog, rules: list[tree.Rule], facts: Mapping[str, Span | 
     return replace(catalog, derivations=derivations, fact_relations=fact_relations), errors
 
 
-def _shared(what: str, head: tree.Atom, rule: tree.Rule) -> LftjError:
+_IN_ONE_BODY = (
+    "an aggregate needs all its assignments in one body: combine the bodies with `;` in one rule; only rules with the same min or max "
+    "in the same column may stand side by side"
+)
+
+
+def _as_rules(head: tree.Atom, column: int, function: str) -> str:
+    """What to write for facts beside a head that has this function in this column, as for where a shortest path begins."""
+    args = ", ".join(f"{function}(…)" if place == column else "…" for place in range(len(head.terms)))
+    return f"write each fact as a rule with the same {function}: {head.relation}({args}) :- true."
+
+
+def _shared(what: str, head: tree.Atom, rule: tree.Rule, hint: str = _IN_ONE_BODY) -> LftjError:
     message = f"`{head.relation}` is defined by an aggregate and has {what}"
-    hint = (
-        "an aggregate needs all its assignments in one body: combine the bodies with `;` in one rule; only rules with the same min or max "
-        "in the same column may stand side by side"
-    )
     return _named(DeclarationError(message, code="E163", span=head.span or rule.span, hint=hint), rule)
 
 

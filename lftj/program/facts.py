@@ -70,7 +70,7 @@ class FactReader:
         checked = elaborator.head(head)
         errors += elaborator.errors
         if any(isinstance(term, tree.HeadAggregate) for term in head.terms) and not errors:
-            hint = "give the rule a body whose assignments are aggregated"
+            hint = f"give the rule a body whose assignments are aggregated; of a single one: {head} :- true."
             errors.append(UnsafeRuleError(f"an aggregate in a fact of `{head.relation}`", code="E145", span=head.span, hint=hint))
         for error in errors:
             error.span = error.span or head.span or fact.span

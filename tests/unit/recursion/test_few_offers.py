@@ -250,3 +250,11 @@ def test_a_run_does_not_stop_for_each_of_many_questions(runs: list[Run], at_once
     assert sum(rounds for _, rounds in runs) >= many - 2
     assert len(runs) <= 16
     assert ws.verify() == []
+
+
+def test_a_run_after_a_round_that_threads_shared_reads_all_rows(runs: list[Run], at_once: None):
+    fan = [(0, x, x) for x in range(1, 301)]  # more offers than a run takes: two threads do that round in pieces
+    chain = [(300, 301, 1), (301, 302, 1), (302, 303, 1)]
+    with workspace(SHORTEST, fan + chain, executor=lftj.ThreadExecutor(threads=2, parts=64, patience=1)) as ws:
+        assert len(ws["dist"]) == 304
+        assert sum(rounds for _, rounds in runs) > 3
