@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -98,7 +100,8 @@ def _write(workspace: Workspace, directive: tree.Directive, output_dir: str, lim
         return
     to_screen = output_dir == STANDARD_STREAM and "IO" not in parameters
     if layout.io == "stdout" or to_screen:
-        _print(result, relation, parameters | ({"headers": "true"} if to_screen else {}), limit)
+        with _placed(directive):
+            _print(result, relation, parameters | ({"headers": "true"} if to_screen else {}), limit)
         return
     path = layout.path(relation, "." if output_dir == STANDARD_STREAM else output_dir, output=True)
     try:
@@ -109,7 +112,17 @@ def _write(workspace: Workspace, directive: tree.Directive, output_dir: str, lim
     if is_table_file(path):
         _write_table(path, result, limit)
         return
-    result.write_facts(path, parameters, limit=limit)
+    with _placed(directive):
+        result.write_facts(path, parameters, limit=limit)
+
+
+@contextmanager
+def _placed(directive: tree.Directive) -> Generator[None]:
+    """Errors in what is written show their directive: columns of several relations have one name."""
+    try:
+        yield
+    except FrameError as error:
+        raise FrameError(error.message, code=error.code, span=directive.span, hint=error.hint) from None
 
 
 def _write_table(path: Path, result: Any, limit: int | None) -> None:

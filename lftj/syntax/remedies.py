@@ -76,7 +76,7 @@ def _lacking(text: str, offset: int, expected: str, previous: Token | None) -> s
     if expected == "`:`" and found in (",", ")"):
         aggregate = re.compile(r"(sum|min|max|mean|count)\s+\S+\Z").search(text[:offset])
         return f"in a head the aggregate is written {aggregate[1]}(x)" if aggregate else "each column has a type: x: number"
-    if found == "*" and kind == "LPAR":
+    if found == "*" and kind == "LPAR" and re.search(r"\bcount\s*\(\s*\Z", text[:offset], re.IGNORECASE):
         return "count counts rows, and takes no argument"
     if found == ";" and expected.startswith("`,` or `)`"):
         return "each of several values takes a fact or a rule of its own"

@@ -167,6 +167,19 @@ def test_parameters_are_looked_at_before_anything_is_written(folder: Path, comma
     assert not (folder / "a.csv").exists()
 
 
+@pytest.mark.parametrize("results", [".", "-"])
+def test_what_could_not_be_read_back_is_shown_with_its_directive(folder: Path, results: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = '.decl a, b(x: symbol) a("1").\nb("2\\t3").\n.output a\n.output b\n'
+    assert main(["run", program(folder, text), "-D", results]) == 1
+    assert capsys.readouterr().err.endswith(
+        'program.dl:4:1: error[E232]: column "x": the string '
+        "'2\\t3' holds the delimiter '\\t' or a line break and could not be read back\n"
+        "   4 | .output b\n"
+        "       ^^^^^^^^^\n"
+        "  help: write .output …(rfc4180=true), which puts strings in quotes, or another delimiter\n"
+    )
+
+
 def test_spark_that_is_not_installed_is_named_with_a_remedy(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
