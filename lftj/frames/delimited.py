@@ -6,17 +6,22 @@ Python, about thirty times slower. Python's `csv` also finds the line of a bad r
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from lftj.arrow_arrays import arrow_array
 from lftj.errors import FrameError
+
+_BLOCK = 1 << 22
+"""Bytes that are looked at together."""
 
 
 @dataclass(frozen=True)
@@ -134,12 +139,26 @@ class DelimitedText:
             raise FrameError(f"{self.name}: its lines end in carriage returns alone", code="E232", hint=hint)
 
     def _check_shape(self, width: int) -> None:
-        """Two things Arrow passes over in silence: quotes left open, and empty lines where they are rows."""
-        odd_quotes = self.quoted and self.data.count(b'"') % 2 == 1
+        """Things Arrow passes over in silence: quotes left open or closed too early, and empty lines where they are rows."""
         blank = self.blank_lines and width > 1 and any(gap in b"\n" + self.data for gap in (b"\n\n", b"\n\r\n"))
-        if odd_quotes or blank:
+        if blank or (self.quoted and not self._quotes_in_pairs()):
             for _ in self._checked_records(width):
                 pass
+
+    def _quotes_in_pairs(self) -> bool:
+        """Whether quotes enclose whole fields or are doubled: every first one of two stands behind a delimiter, a line end or a quote, and
+        every second one before such. Where quotes within unquoted fields upset the count, only `csv` can tell.
+        """
+        text = np.frombuffer(self.data.removeprefix(codecs.BOM_UTF8), np.uint8)
+        beside = np.isin(np.arange(256), list(b'"\r\n' + self.delimiter.encode()))
+        odd = 0
+        for start in range(0, len(text), _BLOCK):
+            quotes = np.flatnonzero(text[start : start + _BLOCK] == ord('"')) + start
+            first, second = quotes[odd::2], quotes[1 - odd :: 2]  # the quote itself stands for the ends of the file
+            if not (beside[text[np.maximum(first - 1, 0)]].all() and beside[text[np.minimum(second + 1, len(text) - 1)]].all()):
+                return False
+            odd = (odd + len(quotes)) % 2
+        return not odd
 
     def _split(self, names: list[str]) -> list[pa.ChunkedArray]:
         convert = arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
@@ -149,7 +168,7 @@ class DelimitedText:
             newlines_in_values=self.quoted,
             ignore_empty_lines=not self.blank_lines,
         )
-        for block in (1 << 22, len(self.data) + 1):  # a row longer than a block needs the second
+        for block in (_BLOCK, len(self.data) + 1):  # a row longer than a block needs the second
             read = arrow_csv.ReadOptions(
                 column_names=names, skip_rows_after_names=1 if self.header else 0, block_size=min(block, 2**31 - 1)
             )
