@@ -12,6 +12,7 @@ import io
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import pyarrow as pa
@@ -28,7 +29,8 @@ _BLOCK = 1 << 22
 class DelimitedText:
     """The content of one file. `quoted`: fields may be in double quotes and then hold delimiters and newlines (RFC 4180).
 
-    `blank_lines`: whether an empty line is a row. `width`: fields per row, where that is known beforehand.
+    `blank_lines`: whether an empty line is a row; `before`: how many of them stand before the header and are none.
+    `width`: fields per row, where that is known beforehand.
     """
 
     name: str
@@ -37,15 +39,16 @@ class DelimitedText:
     quoted: bool
     header: bool
     blank_lines: bool
+    before: int = 0
     width: int | None = None
 
-    def header_names(self) -> list[str]:
-        """The fields of the first record. Raises FrameError (E232) for an empty file or text that is not UTF-8."""
+    def first_record(self) -> tuple[int, list[str]]:
+        """The line and the fields of the first record. Raises FrameError (E232) for an empty file or text that is not UTF-8."""
         first = next(self.records(), None)
         if first is None:
             hint = "the first line must name the columns; an empty relation is a file with that line only"
             raise FrameError(f"{self.name} is empty", code="E232", hint=hint)
-        return first[1]
+        return first
 
     def columns(self, width: int) -> list[pa.ChunkedArray]:
         """All fields, as `width` columns of strings, the header left out. Raises FrameError (E232) naming the line of a bad row."""
@@ -75,7 +78,8 @@ class DelimitedText:
     def records(self) -> Iterator[tuple[int, list[str]]]:
         """`(line, fields)` of every record, the header included, blank lines left out unless they are rows."""
         try:
-            yield from self._quoted_records() if self.quoted else self._plain_records()
+            records = self._quoted_records() if self.quoted else self._plain_records()
+            yield from islice(records, self.before if self.blank_lines else 0, None)
         except UnicodeDecodeError as reason:
             line = reason.object.count(b"\n", 0, reason.start) + 1
             raise FrameError(f"{self.name}, line {line}: the text is not UTF-8", code="E232", hint="save the file as UTF-8") from None
@@ -169,9 +173,8 @@ class DelimitedText:
             ignore_empty_lines=not self.blank_lines,
         )
         for block in (_BLOCK, len(self.data) + 1):  # a row longer than a block needs the second
-            read = arrow_csv.ReadOptions(
-                column_names=names, skip_rows_after_names=1 if self.header else 0, block_size=min(block, 2**31 - 1)
-            )
+            skipped = self.before + (1 if self.header else 0)  # Arrow counts empty lines here, whether they are rows or not
+            read = arrow_csv.ReadOptions(column_names=names, skip_rows_after_names=skipped, block_size=min(block, 2**31 - 1))
             try:
                 return arrow_csv.read_csv(io.BytesIO(self.data), read_options=read, parse_options=parse, convert_options=convert).columns
             except pa.ArrowInvalid as reason:

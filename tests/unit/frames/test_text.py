@@ -189,6 +189,17 @@ def test_a_mapping_picks_from_a_wide_file(tmp_path: Path) -> None:
     assert load("id,from,to,w\n1,2,3,4\n", tmp_path, [("a", INT), ("b", INT)], mapping={"a": "from", "b": "to"}) == [(2, 3)]
 
 
+@pytest.mark.parametrize("before", ["\n", "\r\n\n", "\ufeff\n"])
+@pytest.mark.parametrize(("text", "rows"), [("a,b\nx,y\n", [("x", "y")]), ('a\nx\n\n"y"\n', [("",), ("x",), ("y",)])])
+def test_empty_lines_before_the_header_are_no_rows(before: str, text: str, rows: list[tuple[str, ...]], tmp_path: Path) -> None:
+    assert sorted(load(before + text, tmp_path, [("a", STR), ("b", STR)][: len(rows[0])])) == rows
+
+
+def test_empty_lines_before_the_header_are_counted(tmp_path: Path) -> None:
+    with pytest.raises(LftjError, match=r"line 4 \(row 1\)"):
+        load("\na\n1\nx\n", tmp_path, [("a", INT)])
+
+
 # ── any bytes ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 PIECES = st.lists(st.sampled_from([*'src,amt\n\r"\t \0', "1", "-", "x", "é", "\n\n", '""', "2.5", "NaN"]), max_size=25).map("".join)
 ANY_BYTES = st.binary(max_size=40) | PIECES.map(str.encode)
