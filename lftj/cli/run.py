@@ -78,16 +78,17 @@ def run(program: str, fact_dir: Path, output_dir: str, *, warn: bool = True, thr
 def _read(tx: Transaction, directive: tree.Directive, fact_dir: Path) -> None:
     """Insert the facts that an `.input` names."""
     parameters, layout = layout_of(directive)
-    if layout.io == "stdin":
-        tx.insert(directive.relation, standard_input(), facts=parameters)
-        return
-    path = layout.path(directive.relation, fact_dir, output=False)
+    source = standard_input() if layout.io == "stdin" else layout.path(directive.relation, fact_dir, output=False)
     try:
-        tx.insert(directive.relation, path, facts=parameters)
+        tx.insert(directive.relation, source, facts=parameters)
     except FileMissingError as error:
         remedy = f'say where it is with -F DIR, or name it: .input {directive.relation}(filename="…")'
         hint = f"{error.hint}; or {remedy}" if error.hint and error.hint.startswith("did you mean") else remedy
         raise FileMissingError(f".input {directive.relation}: {error.message}", span=directive.span, hint=hint) from None
+    except FrameError as error:
+        if error.code != "E231":  # all others name the file
+            raise
+        raise FrameError(f".input {directive.relation}: {error.message}", code="E231", span=directive.span, hint=error.hint) from None
 
 
 def _write(workspace: Workspace, directive: tree.Directive, output_dir: str, limit: int | None) -> None:
