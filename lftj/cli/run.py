@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -76,16 +78,17 @@ def run(program: str, fact_dir: Path, output_dir: str, *, warn: bool = True, thr
 def _read(tx: Transaction, directive: tree.Directive, fact_dir: Path) -> None:
     """Insert the facts that an `.input` names."""
     parameters, layout = layout_of(directive)
-    if layout.io == "stdin":
-        tx.insert(directive.relation, standard_input(), facts=parameters)
-        return
-    path = layout.path(directive.relation, fact_dir, output=False)
+    source = standard_input() if layout.io == "stdin" else layout.path(directive.relation, fact_dir, output=False)
     try:
-        tx.insert(directive.relation, path, facts=parameters)
+        tx.insert(directive.relation, source, facts=parameters)
     except FileMissingError as error:
         remedy = f'say where it is with -F DIR, or name it: .input {directive.relation}(filename="…")'
         hint = f"{error.hint}; or {remedy}" if error.hint and error.hint.startswith("did you mean") else remedy
         raise FileMissingError(f".input {directive.relation}: {error.message}", span=directive.span, hint=hint) from None
+    except FrameError as error:
+        if error.code != "E231":  # all others name the file
+            raise
+        raise FrameError(f".input {directive.relation}: {error.message}", code="E231", span=directive.span, hint=error.hint) from None
 
 
 def _write(workspace: Workspace, directive: tree.Directive, output_dir: str, limit: int | None) -> None:
@@ -98,7 +101,8 @@ def _write(workspace: Workspace, directive: tree.Directive, output_dir: str, lim
         return
     to_screen = output_dir == STANDARD_STREAM and "IO" not in parameters
     if layout.io == "stdout" or to_screen:
-        _print(result, relation, parameters | ({"headers": "true"} if to_screen else {}), limit)
+        with _placed(directive):
+            _print(result, relation, parameters | ({"headers": "true"} if to_screen else {}), limit)
         return
     path = layout.path(relation, "." if output_dir == STANDARD_STREAM else output_dir, output=True)
     try:
@@ -109,7 +113,17 @@ def _write(workspace: Workspace, directive: tree.Directive, output_dir: str, lim
     if is_table_file(path):
         _write_table(path, result, limit)
         return
-    result.write_facts(path, parameters, limit=limit)
+    with _placed(directive):
+        result.write_facts(path, parameters, limit=limit)
+
+
+@contextmanager
+def _placed(directive: tree.Directive) -> Generator[None]:
+    """Errors in what is written show their directive: columns of several relations have one name."""
+    try:
+        yield
+    except FrameError as error:
+        raise FrameError(error.message, code=error.code, span=directive.span, hint=error.hint) from None
 
 
 def _write_table(path: Path, result: Any, limit: int | None) -> None:

@@ -6,24 +6,31 @@ Python, about thirty times slower. Python's `csv` also finds the line of a bad r
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
+import numpy as np
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
 from lftj.arrow_arrays import arrow_array
 from lftj.errors import FrameError
 
+_BLOCK = 1 << 22
+"""Bytes that are looked at together."""
+
 
 @dataclass(frozen=True)
 class DelimitedText:
     """The content of one file. `quoted`: fields may be in double quotes and then hold delimiters and newlines (RFC 4180).
 
-    `blank_lines`: whether an empty line is a row. `width`: fields per row, where that is known beforehand.
+    `blank_lines`: whether an empty line is a row; `before`: how many of them stand before the header and are none.
+    `width`: fields per row, where that is known beforehand.
     """
 
     name: str
@@ -32,15 +39,16 @@ class DelimitedText:
     quoted: bool
     header: bool
     blank_lines: bool
+    before: int = 0
     width: int | None = None
 
-    def header_names(self) -> list[str]:
-        """The fields of the first record. Raises FrameError (E232) for an empty file or text that is not UTF-8."""
+    def first_record(self) -> tuple[int, list[str]]:
+        """The line and the fields of the first record. Raises FrameError (E232) for an empty file or text that is not UTF-8."""
         first = next(self.records(), None)
         if first is None:
             hint = "the first line must name the columns; an empty relation is a file with that line only"
             raise FrameError(f"{self.name} is empty", code="E232", hint=hint)
-        return first[1]
+        return first
 
     def columns(self, width: int) -> list[pa.ChunkedArray]:
         """All fields, as `width` columns of strings, the header left out. Raises FrameError (E232) naming the line of a bad row."""
@@ -70,7 +78,8 @@ class DelimitedText:
     def records(self) -> Iterator[tuple[int, list[str]]]:
         """`(line, fields)` of every record, the header included, blank lines left out unless they are rows."""
         try:
-            yield from self._quoted_records() if self.quoted else self._plain_records()
+            records = self._quoted_records() if self.quoted else self._plain_records()
+            yield from islice(records, self.before if self.blank_lines else 0, None)
         except UnicodeDecodeError as reason:
             line = reason.object.count(b"\n", 0, reason.start) + 1
             raise FrameError(f"{self.name}, line {line}: the text is not UTF-8", code="E232", hint="save the file as UTF-8") from None
@@ -134,12 +143,26 @@ class DelimitedText:
             raise FrameError(f"{self.name}: its lines end in carriage returns alone", code="E232", hint=hint)
 
     def _check_shape(self, width: int) -> None:
-        """Two things Arrow passes over in silence: quotes left open, and empty lines where they are rows."""
-        odd_quotes = self.quoted and self.data.count(b'"') % 2 == 1
+        """Things Arrow passes over in silence: quotes left open or closed too early, and empty lines where they are rows."""
         blank = self.blank_lines and width > 1 and any(gap in b"\n" + self.data for gap in (b"\n\n", b"\n\r\n"))
-        if odd_quotes or blank:
+        if blank or (self.quoted and not self._quotes_in_pairs()):
             for _ in self._checked_records(width):
                 pass
+
+    def _quotes_in_pairs(self) -> bool:
+        """Whether quotes enclose whole fields or are doubled: every first one of two stands behind a delimiter, a line end or a quote, and
+        every second one before such. Where quotes within unquoted fields upset the count, only `csv` can tell.
+        """
+        text = np.frombuffer(self.data.removeprefix(codecs.BOM_UTF8), np.uint8)
+        beside = np.isin(np.arange(256), list(b'"\r\n' + self.delimiter.encode()))
+        odd = 0
+        for start in range(0, len(text), _BLOCK):
+            quotes = np.flatnonzero(text[start : start + _BLOCK] == ord('"')) + start
+            first, second = quotes[odd::2], quotes[1 - odd :: 2]  # the quote itself stands for the ends of the file
+            if not (beside[text[np.maximum(first - 1, 0)]].all() and beside[text[np.minimum(second + 1, len(text) - 1)]].all()):
+                return False
+            odd = (odd + len(quotes)) % 2
+        return not odd
 
     def _split(self, names: list[str]) -> list[pa.ChunkedArray]:
         convert = arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
@@ -149,10 +172,9 @@ class DelimitedText:
             newlines_in_values=self.quoted,
             ignore_empty_lines=not self.blank_lines,
         )
-        for block in (1 << 22, len(self.data) + 1):  # a row longer than a block needs the second
-            read = arrow_csv.ReadOptions(
-                column_names=names, skip_rows_after_names=1 if self.header else 0, block_size=min(block, 2**31 - 1)
-            )
+        for block in (_BLOCK, len(self.data) + 1):  # a row longer than a block needs the second
+            skipped = self.before + (1 if self.header else 0)  # Arrow counts empty lines here, whether they are rows or not
+            read = arrow_csv.ReadOptions(column_names=names, skip_rows_after_names=skipped, block_size=min(block, 2**31 - 1))
             try:
                 return arrow_csv.read_csv(io.BytesIO(self.data), read_options=read, parse_options=parse, convert_options=convert).columns
             except pa.ArrowInvalid as reason:

@@ -105,7 +105,8 @@ def read_facts(
     positions = layout.picked or tuple(range(len(columns)))
     if len(positions) != len(columns):
         picked = ":".join(map(str, positions))
-        raise FrameError(f'columns="{picked}" picks {len(positions)} fields, the relation has {len(columns)} columns', code="E231")
+        few, all_ = (f"{n} {what}{'s' if n != 1 else ''}" for n, what in ((len(positions), "field"), (len(columns), "column")))
+        raise FrameError(f'columns="{picked}" picks {few}, the relation has {all_}', code="E231")
     carrier = carry_text(text, _width(text, positions, layout.picked is None), None, facts=True)
     targets = [Target(column, type, dictionary, carrier.place) for column, type in columns]
     coded = [carrier.code(position, target) for position, target in zip(positions, targets, strict=True)]

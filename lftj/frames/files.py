@@ -128,8 +128,9 @@ def missing(path: Path) -> FileMissingError:
 
 def _carry_csv(path: Path, delimiter: str) -> TextCarrier:
     text = DelimitedText(path.name, read_bytes(path), delimiter, quoted=True, header=True, blank_lines=False)
-    names: list[Hashable] = list(text.header_names())
-    text = DelimitedText(path.name, text.data, delimiter, quoted=True, header=True, blank_lines=len(names) == 1)
+    line, header = text.first_record()
+    names: list[Hashable] = list(header)
+    text = DelimitedText(path.name, text.data, delimiter, quoted=True, header=True, blank_lines=len(names) == 1, before=line - 1)
     return carry_text(text, len(names), names, facts=False)
 
 

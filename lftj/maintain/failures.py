@@ -7,7 +7,9 @@ from contextlib import contextmanager
 
 from lftj.errors import Span, ValueRangeError, ValueTypeError
 from lftj.maintain.commit_heads import CommitHeads
-from lftj.program.normal_form import QUESTION, FunctorRule, NormalRule, Stratum
+from lftj.program.normal_form import QUESTION, AggregateTerm, FunctorRule, NormalRule, Stratum
+
+_BRACES = "what stands in braces is computed for all values that are found there: repeat inside them what leaves values out"
 
 
 @contextmanager
@@ -23,9 +25,11 @@ def placed_in(those: Callable[[], Iterable[NormalRule | FunctorRule]]) -> Iterat
     try:
         yield
     except (ValueRangeError, ValueTypeError) as error:
-        span, where = _place(those())
+        span, where = _place(rules := list(those()))
         error.span = error.span or span
         error.message += f", {where}"
+        if any(_in_braces(rule) for rule in rules):
+            error.hint = f"{error.hint}; {_BRACES}" if error.hint else _BRACES
         raise
     except Exception as error:
         if getattr(error, "__notes__", None):  # a user's function raised it, and what called that noted the group
@@ -39,6 +43,11 @@ def _place(rules: Iterable[NormalRule | FunctorRule]) -> tuple[Span | None, str]
     rules = list(rules)
     places = {rule.span for rule in rules}
     return places.pop() if len(places) == 1 else None, _where({rule.relation for rule in rules})
+
+
+def _in_braces(rule: NormalRule | FunctorRule) -> bool:
+    """Whether the rule is the inner body of an aggregate, which does not know the values that it is asked for."""
+    return "#" in rule.relation and isinstance(rule, NormalRule) and any(isinstance(term, AggregateTerm) for term in rule.head)
 
 
 def _where(relations: set[str]) -> str:

@@ -15,14 +15,16 @@ from lftj.syntax import tree
 
 Names = frozenset[str]
 
-_IN_ATOM = "if you meant any value, write `_` in its place"
+_BESIDE = "bind it with a positive atom beside the negation"
 _NO_WITNESS = (
     "the braces of an aggregate bind nothing outside: r({name}, _) beside them gives one result for each `{name}`, "
     "and r({name}, n) beside n = max v : {{ r(_, v) }} says whose the greatest is"
 )
 PLACES: dict[str, tuple[str, str]] = {
     "head": ("E140", "bind it in the body: add a positive atom that has `{name}`, or `{name} = …`"),
-    "negation": ("E141", "bind it with a positive atom beside the negation; " + _IN_ATOM),
+    "negation": ("E141", _BESIDE + "; if you meant any value, write `_` in its place"),
+    "equal": ("E141", _BESIDE + "; if you meant any value that is the same in both places, write !( r({name}, other), {name} = other )"),
+    "computed": ("E141", _BESIDE),
     "comparison": ("E142", "bind it with a positive atom, or with `{name} = …` over bound variables"),
     "aggregate": ("E143", "bind it with a positive atom inside the aggregate's braces, or beside the aggregate"),
     "expression": ("E142", "an expression computes from bound variables only: bind `{name}` with a positive atom"),
@@ -138,7 +140,8 @@ class _Check:
             self._body(negation.body.literals, bound, visible | direct_names(negation.body.literals).keys())
             return
         for term in atom.terms:
-            self._ask(term, bound, visible, "negation", f"under the negation of `{atom.relation}`", negation.span)
+            kind = "computed" if not isinstance(term, tree.Variable) else "negation" if atom.terms.count(term) == 1 else "equal"
+            self._ask(term, bound, visible, kind, f"under the negation of `{atom.relation}`", negation.span)
 
     def _ask(self, term: tree.Term, bound: Names, visible: Names, kind: str, where: str, span: Span | None) -> None:
         for name, variable in term_names(term).items():

@@ -122,6 +122,9 @@ def _unknown_directive(source: Source, offset: int, word: re.Match[str]) -> Pars
     if (owner := _OWNER.search(source.text, max(offset - 100, 0), offset)) is not None:
         what, hint = functors.of_component(owner.group() + word.group())
         return ParseError(f"{what} not supported", code="E101", span=source.span(owner.start(), word.end()), hint=hint)
+    if word.group(1) == "plan":
+        span = source.span(offset, word.end())
+        return ParseError("a plan stands behind the rule that it is for", span=span, hint="leave it out: it has no effect")
     near = functors.closest(word.group(1), ("decl", "type", "input", "output", "printsize", "limitsize"))
     hint = f"did you mean .{near}?" if near else "directives are .decl, .type, .input, .output, .printsize and .limitsize"
     return ParseError(f"unknown directive .{word.group(1)[:40]}", span=source.span(offset, word.end()), hint=hint)

@@ -20,6 +20,8 @@ _PIECE = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
+_PLAN = re.compile(r"\s*\.plan(?![\w?])[^\n]*")
+
 
 def resume_after(text: str, error: int) -> int:
     """The offset of the next clause after an error at offset `error`; at most len(text).
@@ -31,17 +33,18 @@ def resume_after(text: str, error: int) -> int:
     first = DIRECTIVE.match(text, error)
     if first is not None and first.group(1) in ("comp", "lattice"):
         return _after_braces(text, first.end())
-    if first is not None and first.group(1) in UNSUPPORTED_DIRECTIVES:
+    if first is not None and first.group(1) in (*UNSUPPORTED_DIRECTIVES, "plan"):
         return len(text) if (end := text.find("\n", error)) < 0 else end
-    if first is not None and first.group(1) not in UNSUPPORTED_DIRECTIVES and _starts_line(text, error):
+    if first is not None and _starts_line(text, error):
         return error
     position = error
     while position < len(text):
         piece = _PIECE.match(text, position)
         assert piece is not None
         if piece.lastgroup == "end":
-            return piece.end()
-        if piece.lastgroup == "directive" and piece.start() > error and _starts_line(text, piece.start()):
+            plan = _PLAN.match(text, piece.end())  # of the clause that is left
+            return plan.end() if plan is not None else piece.end()
+        if piece.lastgroup == "directive" and piece.start() > error and piece.group() != ".plan" and _starts_line(text, piece.start()):
             return piece.start()
         position = piece.end()
     return len(text)

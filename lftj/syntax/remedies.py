@@ -64,7 +64,7 @@ def _lacking(text: str, offset: int, expected: str, previous: Token | None) -> s
     """For a clause that lacks a part."""
     found = ":-" if text.startswith(":-", offset) else text[offset : offset + 1]
     kind = "" if previous is None else previous.type
-    bare = (kind == "NAME" and "`(`" in expected) or (expected == "a clause" and _is_first_word(text, previous))
+    bare = (kind == "NAME" and "`(`" in expected and "`)`" not in expected) or (expected == "a clause" and _is_first_word(text, previous))
     if bare and found in (":-", ".", ",", ";", "}"):
         return "an atom has parentheses, also where it has no arguments: r()"
     if found == ":-" and expected == "a clause":
@@ -76,7 +76,9 @@ def _lacking(text: str, offset: int, expected: str, previous: Token | None) -> s
     if expected == "`:`" and found in (",", ")"):
         aggregate = re.compile(r"(sum|min|max|mean|count)\s+\S+\Z").search(text[:offset])
         return f"in a head the aggregate is written {aggregate[1]}(x)" if aggregate else "each column has a type: x: number"
-    if found == "*" and kind == "LPAR":
+    if str(previous) == "choice-domain":
+        return "name the columns: choice-domain x, or choice-domain (x, y)"
+    if found == "*" and kind == "LPAR" and re.search(r"\bcount\s*\(\s*\Z", text[:offset], re.IGNORECASE):
         return "count counts rows, and takes no argument"
     if found == ";" and expected.startswith("`,` or `)`"):
         return "each of several values takes a fact or a rule of its own"

@@ -81,7 +81,7 @@ REFUSED: list[tuple[str, dict[str, str | int], str]] = [
         'error[E231]: columns="a:b" is not a list of fields\n  help: write field numbers from 0: columns="0:2:1"',
     ),
     ("1\ta\n", {"columns": "0:2"}, 'error[E232]: stdin, line 1: columns="0:2" counts fields from 0, this line has 2'),
-    ("1\ta\n", {"columns": "0"}, 'error[E231]: columns="0" picks 1 fields, the relation has 2 columns'),
+    ("1\ta\n", {"columns": "0"}, 'error[E231]: columns="0" picks 1 field, the relation has 2 columns'),
     ("1\ta\n", {"delimiter": ""}, "error[E231]: delimiter='' cannot separate fields"),
     (
         '1||"a"\n',

@@ -132,6 +132,11 @@ REFUSED = [
         'src,amt,who\n1,2.5,"a\n2,2.5,b\n',
         'error[E232]: x.csv, line 2: unexpected end of data\n  help: a field with a quote in it is written "like ""this"""',
     ),
+    (
+        XFER,
+        'src,amt,who\n1,2.5,"a, ""b"""\n2,2.5,"he said "hi" to me"\n',
+        'error[E232]: x.csv, line 3: \',\' expected after \'"\'\n  help: a field with a quote in it is written "like ""this"""',
+    ),
     (XFER, b"src,amt,who\n1,2.5,a\n2,2.5,\xff\n", "error[E232]: x.csv, line 3: the text is not UTF-8\n  help: save the file as UTF-8"),
     (
         [("d", DATE)],
@@ -184,6 +189,17 @@ def test_a_mapping_picks_from_a_wide_file(tmp_path: Path) -> None:
     assert load("id,from,to,w\n1,2,3,4\n", tmp_path, [("a", INT), ("b", INT)], mapping={"a": "from", "b": "to"}) == [(2, 3)]
 
 
+@pytest.mark.parametrize("before", ["\n", "\r\n\n", "\ufeff\n"])
+@pytest.mark.parametrize(("text", "rows"), [("a,b\nx,y\n", [("x", "y")]), ('a\nx\n\n"y"\n', [("",), ("x",), ("y",)])])
+def test_empty_lines_before_the_header_are_no_rows(before: str, text: str, rows: list[tuple[str, ...]], tmp_path: Path) -> None:
+    assert sorted(load(before + text, tmp_path, [("a", STR), ("b", STR)][: len(rows[0])])) == rows
+
+
+def test_empty_lines_before_the_header_are_counted(tmp_path: Path) -> None:
+    with pytest.raises(LftjError, match=r"line 4 \(row 1\)"):
+        load("\na\n1\nx\n", tmp_path, [("a", INT)])
+
+
 # ── any bytes ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 PIECES = st.lists(st.sampled_from([*'src,amt\n\r"\t \0', "1", "-", "x", "é", "\n\n", '""', "2.5", "NaN"]), max_size=25).map("".join)
 ANY_BYTES = st.binary(max_size=40) | PIECES.map(str.encode)
@@ -204,8 +220,11 @@ def test_any_bytes_give_rows_or_our_error(data: bytes, name: str) -> None:
 def test_fast_and_slow_splitting_agree(text: str, quoted: bool, width: int) -> None:
     delimited = DelimitedText("x", text.encode(), ",", quoted, header=False, blank_lines=width == 1 or not quoted)
     try:
+        delimited._refuse_lone_returns()
         slow = [fields for _, fields in delimited._checked_records(width)]
     except LftjError:
+        with pytest.raises(LftjError):
+            delimited.columns(width)
         return
     fast = delimited.columns(width)
     assert list(zip(*(column.to_pylist() for column in fast), strict=True)) == [tuple(fields) for fields in slow]

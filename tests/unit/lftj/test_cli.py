@@ -167,6 +167,31 @@ def test_parameters_are_looked_at_before_anything_is_written(folder: Path, comma
     assert not (folder / "a.csv").exists()
 
 
+@pytest.mark.parametrize("io", ["file", "stdin"])
+def test_too_few_columns_are_shown_with_their_directive(
+    folder: Path, io: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "a.facts").write_text("1\t2\n")
+    with (folder / "a.facts").open() as stdin:
+        monkeypatch.setattr("sys.stdin", stdin)
+        assert main(["run", program(folder, f'.decl a(x: number, y: number)\n.input a(IO={io}, columns="1")\n.output a\n')]) == 1
+    problem = '.input a: columns="1" picks 1 field, the relation has 2 columns'
+    assert f"program.dl:2:1: error[E231]: {problem}\n   2 | .input a(IO={io}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("results", [".", "-"])
+def test_what_could_not_be_read_back_is_shown_with_its_directive(folder: Path, results: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = '.decl a, b(x: symbol) a("1").\nb("2\\t3").\n.output a\n.output b\n'
+    assert main(["run", program(folder, text), "-D", results]) == 1
+    assert capsys.readouterr().err.endswith(
+        'program.dl:4:1: error[E232]: column "x": the string '
+        "'2\\t3' holds the delimiter '\\t' or a line break and could not be read back\n"
+        "   4 | .output b\n"
+        "       ^^^^^^^^^\n"
+        "  help: write .output …(rfc4180=true), which puts strings in quotes, or another delimiter\n"
+    )
+
+
 def test_spark_that_is_not_installed_is_named_with_a_remedy(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -170,8 +170,20 @@ def test_a_failure_of_an_aggregate_names_the_rules_it_may_come_from(ws, without,
             ws.load("pay", rows)
         assert caught.value.message.endswith(f", in {where}")
         assert (caught.value.span and caught.value.span.line) == line
+        assert ("what stands in braces" in str(caught.value)) == (line == 7)
         if given is not rows:
             ws.load("pay", given)
+
+
+def test_what_leaves_values_out_is_repeated_inside_the_braces(ws):
+    ws.add_rules(".decl e(x: int, y: int) .decl z(x: int) .decl a(x: int, s: int) .decl b(x: int, s: int)")
+    ws.add_rules("a(x, s) :- z(x), s = sum w : { z(x), e(x, y), w = 6 / y }.")
+    ws.load("z", [(1,)])
+    ws.load("e", [(1, 2), (1, 3), (4, 0)])
+    assert ws["a"].fetchall() == [(1, 5)]
+    with pytest.raises(lftj.ValueRangeError, match="with x = 4, y = 0, in an inner part of a rule") as caught:
+        ws.add_rules("b(x, s) :- z(x), s = sum w : { e(x, y), w = 6 / y }.")
+    assert "repeat inside them" in str(caught.value)
 
 
 def test_a_failure_in_a_rule_without_text_names_its_relation(ws):
