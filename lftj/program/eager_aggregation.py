@@ -3,7 +3,7 @@
 A join has as many assignments as there are ways to combine rows: millions of paths of two edges among a hundred thousand edges. What an
 aggregate says of them can often be had without listing them, since sums distribute over products, and least and greatest values over
 unions [Yan and Larson, Eager Aggregation and Lazy Aggregation, 1995; Abo Khamis, Ngo and Rudra, FAQ, 2016]. So an atom that one variable
-alone links to the rest gives way to a hidden aggregate of its rows for each value of that variable, again and again:
+alone links to the rest, or none, gives way to a hidden aggregate of its rows for each value of that variable, again and again:
 
     n = count : { e(x, y), e(y, z), e(z, u) }
     n = sum b : { e(x, y), two(y, b) }      two(y, sum a) :- e(y, z), one(z, a)      one(z, count) :- e(z, _)
@@ -16,6 +16,7 @@ are, for a sum of rounded sums is another one. A partial sum that does not fit i
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import reduce
 from typing import NamedTuple
 
 from lftj.program.arithmetic import may_fail
@@ -51,10 +52,23 @@ class Known(NamedTuple):
 NOTHING = Known({})
 
 
-class _Branch(NamedTuple):
-    """What is said of the variables of one atom, which `link` alone has in common with the `rest`; `own` are the others."""
+class _Value(NamedTuple):
+    """What is aggregated of an assignment: the product of `base` and `factors`, which are numbers of rows of branches; None for a count."""
 
-    link: int
+    base: Expression | None
+    factors: tuple[Ref, ...] = ()
+
+    @property
+    def expression(self) -> Expression | None:
+        """The product."""
+        every = (*self.factors,) if self.base is None else (self.base, *self.factors)
+        return reduce(lambda product, factor: Apply("*", (product, factor), INT), every) if every else None
+
+
+class _Branch(NamedTuple):
+    """What is said of the variables of one atom, which has the link in common with the `rest` and nothing else; `own` are the others."""
+
+    link: Variables  # one, or none
     own: Variables
     literals: Conjunct
     rest: Conjunct
@@ -79,7 +93,7 @@ class EagerAggregation:
         self._new_variable = new_variable
         self._cyclic = cyclic
         self._known = known
-        self._results: dict[CheckedAtom, int] = {}  # by the atoms of aggregates that were drawn in: their link, which settles the rest
+        self._links: dict[CheckedAtom, Variables] = {}  # of the atoms of aggregates that were drawn in: what settles their results
 
     def of(self, conjunct: Conjunct, head: Sequence[HeadTerm]) -> tuple[Conjunct, tuple[HeadTerm, ...]]:
         """The conjunction and the head that say the same of fewer assignments; as they were where nothing would be won."""
@@ -88,7 +102,7 @@ class EagerAggregation:
         if unfit or any(may_fail(arg) for term in terms for arg in term.args):
             return conjunct, tuple(head)
         group = of_expressions(term for term in head if not isinstance(term, CheckedHeadAggregate))
-        values: list[Expression | None] = [term.args[0] if term.args else None for term in terms]
+        values = [_Value(term.args[0] if term.args else None) for term in terms]
         while (branch := self._branch(conjunct, group, terms, values)) is not None:
             conjunct, values = self._without(branch, terms, values)
         made = iter(map(_term, terms, values))
@@ -96,7 +110,7 @@ class EagerAggregation:
 
     # ── branches ──────────────────────────────────────────────────────────────────────────────────────────────────────
     def _branch(
-        self, conjunct: Conjunct, group: Variables, terms: Sequence[CheckedHeadAggregate], values: Sequence[Expression | None]
+        self, conjunct: Conjunct, group: Variables, terms: Sequence[CheckedHeadAggregate], values: Sequence[_Value]
     ) -> _Branch | None:
         """The first branch that can be cut off; None if there is none."""
         for atom in conjunct.positive:
@@ -104,20 +118,19 @@ class EagerAggregation:
                 continue
             reached = self._settled_by(atom, conjunct)
             inside, outside = _apart(conjunct, lambda literal, reached=reached: of_literal(literal) <= reached)
-            needed = group | _variables(outside) | of_expressions(value for value in values if not of_expressions([value]) <= reached)
-            if len(links := reached & needed) != 1:
+            bases = (of_expressions([value.base]) for value in values)
+            link = reached & (group | _variables(outside)).union(*(base for base in bases if not base <= reached))
+            own = reached - link
+            if len(link) > 1 or own.isdisjoint(of_literal(atom)):
                 continue
-            (link,) = links
-            own = reached - links
-            if own.isdisjoint(of_literal(atom)):
+            inside, rest = _apart(conjunct, lambda literal, own=own: bool(of_literal(literal) & own))
+            branch = _Branch(link, own, inside, rest)
+            multiplied = [term for term, value in zip(terms, values, strict=True) if not of_expressions([value.base]) & own]
+            if any(term.function in _ADDED and term.type != INT for term in multiplied):
                 continue
-            inside, rest = _apart(conjunct, lambda literal, reached=reached, own=own: bool(of_literal(literal) & own))
-            added = [term for term, value in zip(terms, values, strict=True) if not of_expressions([value]) & own]
-            if any(term.function in _ADDED and term.type != INT for term in added):
-                continue  # they would have to be multiplied
             best = any(term.function in _BEST for term in terms)
-            if self._is_worthwhile(atom, link, inside, rest, best, counted=all(value is None for value in values)):
-                return _Branch(link, own, inside, rest)
+            if self._is_worthwhile(atom, branch, best, counted=all(value == _Value(None) for value in values)):
+                return branch
         return None
 
     def _settled_by(self, atom: CheckedAtom, conjunct: Conjunct) -> Variables:
@@ -127,42 +140,43 @@ class EagerAggregation:
             for literal in conjunct.positive:
                 if isinstance(literal, Filter):
                     reached |= {variable for variable, value in definitions(literal) if of_expressions([value]) <= reached}
-                elif isinstance(literal, CheckedAtom) and self._results.get(literal) in reached:
+                elif isinstance(literal, CheckedAtom) and literal in self._links and self._links[literal] <= reached:
                     reached |= of_literal(literal)
         return reached
 
-    def _is_worthwhile(self, atom: CheckedAtom, link: int, inside: Conjunct, rest: Conjunct, best: bool, counted: bool) -> bool:
+    def _is_worthwhile(self, atom: CheckedAtom, branch: _Branch, best: bool, counted: bool) -> bool:
         """Whether the branch may be evaluated apart, and a value of the link has several rows on either side.
 
         Where it has one row on one of them, there are no more assignments than rows on the other. A sum drawn in then takes as long as
-        one that is not, a `min` or `max` longer, as it keeps values in their order: these have to be sure (`best`).
+        one that is not, a `min` or `max` longer, as it keeps values in their order: these have to be sure (`best`). `counted`: all that
+        is asked for is a number, and nothing has been drawn in.
         """
+        inside, rest = branch.literals, branch.rest
         read = [each.relation for each in (*inside.positive, *inside.negated) if isinstance(each, CheckedAtom)]
         tests = [each for each in (*inside.positive, *inside.filters) if isinstance(each, Filter)]
         if any(name in self._cyclic for name in read) or any(may_fail(test.left) or may_fail(test.right) for test in tests):
             return False
         atoms = [each for each in rest.positive if isinstance(each, CheckedAtom)]
-        if of_literals(atoms) <= {link} or _is_selective(rest):
+        if of_literals(atoms) <= branch.link or _is_selective(rest):
             return False
-        if counted and len(atoms) == 1 and len(of_literals(inside.positive)) == 2:
+        if counted and branch.link and len(atoms) == 1 and len(of_literals(inside.positive)) == 2:
             return False  # the last variable of a count is not listed anyway
-        joined = [each for each in atoms if link in of_literal(each) and each not in self._results]
-        answers = {self._repeats(each, link) for each in (atom, *joined)}
+        joined = [each for each in atoms if branch.link & of_literal(each) and each not in self._links]
+        answers = {self._repeats(each, branch.link) for each in (atom, *joined)}
         return False not in answers and not (best and None in answers)
 
-    def _repeats(self, atom: CheckedAtom, link: int) -> bool | None:
+    def _repeats(self, atom: CheckedAtom, link: Variables) -> bool | None:
         """Whether a value of the link has several rows of the atom, as far as keys and rows tell."""
         schema = self._known.schemas.get(atom.relation)
         keys = () if schema is None else schema.choice if schema.key is None else (*schema.choice, schema.key)
-        if any(of_expressions(atom.args[column] for column in key) <= {link} for key in keys):
+        if any(of_expressions(atom.args[column] for column in key) <= link for key in keys):
             return False
-        answers = {self._known.repeats(atom.relation, column) for column, arg in enumerate(atom.args) if arg == Ref(link)}
+        columns = [column for column, arg in enumerate(atom.args) if isinstance(arg, Ref) and arg.variable in link]
+        answers = {self._known.repeats(atom.relation, column) for column in columns}
         return False if False in answers else None if None in answers else True
 
     # ── what becomes of them ──────────────────────────────────────────────────────────────────────────────────────────
-    def _without(
-        self, branch: _Branch, terms: Sequence[CheckedHeadAggregate], values: Sequence[Expression | None]
-    ) -> tuple[Conjunct, list[Expression | None]]:
+    def _without(self, branch: _Branch, terms: Sequence[CheckedHeadAggregate], values: Sequence[_Value]) -> tuple[Conjunct, list[_Value]]:
         """The rest with an atom of the branch's aggregates, and what is to be aggregated now."""
         columns: dict[CheckedHeadAggregate, Ref] = {}
 
@@ -172,21 +186,24 @@ class EagerAggregation:
             column = CheckedHeadAggregate(function, () if value is None else (value,), type)
             return columns.setdefault(column, self._new_variable(type))
 
-        now: list[Expression | None] = []
+        now: list[_Value] = []
         for term, value in zip(terms, values, strict=True):
-            if of_expressions([value]) & branch.own:
-                assert value is not None
-                now.append(result("sum" if term.function in _ADDED else term.function, value))
+            here = tuple(factor for factor in value.factors if factor.variable in branch.own)
+            others = tuple(factor for factor in value.factors if factor not in here)
+            if of_expressions([value.base]) & branch.own:
+                function = "sum" if term.function in _ADDED else term.function
+                now.append(_Value(result(function, value._replace(factors=here).expression), others))
             elif term.function in _BEST:
                 now.append(value)
             else:
-                times = result("count", None)
-                now.append(times if value is None else Apply("*", (value, times), INT))
+                rows = result("sum" if here else "count", _Value(None, here).expression)
+                now.append(_Value(value.base, (*others, rows)))
         kind = next((column.function for column in columns), "in")
-        name = self._hidden.define(kind, (Ref(branch.link), *columns), [branch.literals], self._variables)
+        link = tuple(map(Ref, branch.link))
+        name = self._hidden.define(kind, (*link, *columns), [branch.literals], self._variables)
         assert name is not None, "one conjunction makes one rule"
-        atom = CheckedAtom(name, (Ref(branch.link), *columns.values()))
-        self._results[atom] = branch.link
+        atom = CheckedAtom(name, (*link, *columns.values()))
+        self._links[atom] = branch.link
         return Conjunct([*branch.rest.positive, atom], branch.rest.negated, branch.rest.filters), now
 
     def _type(self, value: Expression) -> Type:
@@ -198,10 +215,11 @@ def _is_exact(term: CheckedHeadAggregate) -> bool:
     return term.function in _BEST or (term.function in _ADDED and term.type.name != "float")
 
 
-def _term(term: CheckedHeadAggregate, value: Expression | None) -> CheckedHeadAggregate:
-    if value is None:
+def _term(term: CheckedHeadAggregate, value: _Value) -> CheckedHeadAggregate:
+    expression = value.expression
+    if expression is None:
         return term
-    return CheckedHeadAggregate("sum" if term.function in _ADDED else term.function, (value,), term.type)
+    return CheckedHeadAggregate("sum" if term.function in _ADDED else term.function, (expression,), term.type)
 
 
 def _apart(conjunct: Conjunct, belongs: Callable[[CheckedLiteral], bool]) -> tuple[Conjunct, Conjunct]:
