@@ -197,6 +197,19 @@ def test_after_a_worker_that_died_all_is_checked_first(tmp_path: Path, monkeypat
     assert set(workspace["v"]) == expected(RULES["a projection"], {*edges, (1, 5000), new})
 
 
+def test_that_somebody_died_with_a_part_is_known_when_the_path_is_opened_again(tmp_path: Path) -> None:
+    executor = InlineExecutor(tmp_path, 1)
+    opened(executor, RULES["a projection"], graph()).close()
+    trial = tmp_path / "state" / "0.trial"
+    trial.touch()  # in one process with its driver, say
+    with lftj.connect(executor=executor) as workspace:
+        assert trial.exists()
+        executor.forget()
+        assert change(workspace, (0, 99))["opened"] == 1
+        assert not trial.exists()
+        assert workspace.verify() == []
+
+
 def test_states_of_other_versions_of_the_code_are_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     executor = InlineExecutor(tmp_path, 1)
     workspace = opened(executor, RULES["a projection"], graph())
