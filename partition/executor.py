@@ -1,8 +1,9 @@
 """Who does the parts: the protocol that every executor keeps to, and the one that runs parts on threads of this process.
 
 Threads help because kernels release the GIL. An executor keeps nothing between two calls of `map`: threads are started for a call and are
-gone when it ends, in whichever way it ends, so nothing hangs, and a process that forks in between has nothing to repair. Where the
-interpreter is about to end, and starts no thread any more, the caller works alone.
+gone when it ends, in whichever way it ends, so nothing hangs, and a process that forks in between has nothing to repair. Where no
+more threads can be started, since the interpreter is about to end or the system allows no more, those that were do the work, or the
+caller alone.
 """
 
 from __future__ import annotations
@@ -80,13 +81,13 @@ class ThreadExecutor:
             yield from map(task, left)
             return
         running: deque[Future[Result]] = deque()
-        pool = ThreadPoolExecutor(self.threads, thread_name_prefix="part")
+        pool = _Pool(self.threads, thread_name_prefix="part")
         try:
             for payload in left:
                 try:
                     running.append(pool.submit(task, payload))
                 except RuntimeError as reason:
-                    if not _too_late(reason):
+                    if not _no_more(reason):
                         raise
                     left = chain((payload,), left)
                     break
@@ -163,13 +164,26 @@ def _start(threads: Iterable[Thread]) -> None:
         for thread in threads:
             thread.start()
     except RuntimeError as reason:
-        if not _too_late(reason):
+        if not _no_more(reason):
             raise
 
 
-def _too_late(reason: RuntimeError) -> bool:
-    """Whether the interpreter starts no thread since it is about to end. Threads that it waits for then, and `atexit`, work alone."""
-    return "interpreter shutdown" in str(reason)
+class _Pool(ThreadPoolExecutor):
+    """Of as many threads as can be started. Raises RuntimeError only where there is none."""
+
+    def _adjust_thread_count(self) -> None:
+        # Called when the work is in the queue already: done by the caller too, it would be done twice.
+        try:
+            super()._adjust_thread_count()
+        except RuntimeError as reason:
+            if not _no_more(reason) or not self._threads:
+                raise
+
+
+def _no_more(reason: RuntimeError) -> bool:
+    """Whether no thread can be started: the system allows no more, or the interpreter is about to end. Threads that it waits for then,
+    and `atexit`, work alone."""
+    return "interpreter shutdown" in str(reason) or "can't start new thread" in str(reason)
 
 
 def usable_cores() -> int:

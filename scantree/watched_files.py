@@ -16,6 +16,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from scantree.mapping import write_at
+
 BLOCK_BYTES = 1 << 14
 """Bytes under one checksum, no less than a page of any system."""
 SUMS = ".sums"
@@ -45,7 +47,7 @@ def write_sums(file: Path, first: int, sums: Sums) -> None:
     """Write and sync the checksums of blocks from the number `first` on. Raises OSError."""
     handle = os.open(f"{file}{SUMS}", os.O_WRONLY | os.O_CREAT, 0o644)
     try:
-        os.pwrite(handle, sums.tobytes(), 4 * first)
+        write_at(handle, sums.tobytes(), 4 * first)
         os.fsync(handle)
     finally:
         os.close(handle)

@@ -13,7 +13,7 @@ from lftj import frames
 from lftj.dictionary import Dictionary
 from lftj.distributed.bounds import Bounds
 from lftj.distributed.files.entry import files_of
-from lftj.distributed.files.manifest import remove_files
+from lftj.distributed.files.manifest import remove_files, told_by_the_system
 from lftj.distributed.gathered import folded, push
 from lftj.distributed.parts.transport import row_groups
 from lftj.distributed.present import Present
@@ -94,7 +94,8 @@ class DistributedDraft:
         """Steps so far, and one more, become what they come to. Errors leave them as they were."""
         settling = Settling(self._present, schema, self.dictionary, bounds or self._bounds())
         steps = folded(self.staged.get(schema.name, []), schema)
-        entries, found = settling.settled([*steps, *more], where)
+        with told_by_the_system(self._executor.path):
+            entries, found = settling.settled([*steps, *more], where)
         if entries:
             self.staged[schema.name] = [Sent(tuple(entries))]
         else:

@@ -7,7 +7,7 @@ from uuid import uuid4
 from lftj.dictionary import Dictionary
 from lftj.distributed.bounds import Bounds
 from lftj.distributed.files.entry import Entry, files_of, read_entries
-from lftj.distributed.files.manifest import ROWS, remove_files
+from lftj.distributed.files.manifest import ROWS, files_from, remove_files, told_by_the_system
 from lftj.distributed.parts.transport import ReadTask
 from lftj.distributed.placing.cuts import ONE
 from lftj.distributed.placing.query_plan import QueryPlan, query_plan
@@ -49,16 +49,21 @@ class _Asking:
 
     def ask(self, bounds: Bounds) -> Result:
         """All stages. Files that nobody will read are removed, whatever happens."""
-        try:
-            for stage in range(len(self.plan.stages)):
-                self._stage(stage, bounds)
-            kept = self.made[QUESTION]
-            if sum(entry.rows for entry in kept) > GATHERED:
-                self.made[QUESTION] = []
-                return self._left(kept)
-            return self._gathered(kept)
-        finally:
-            remove_files(self.present.executor.path, files_of(entry for entries in self.made.values() for entry in entries))
+        path = self.present.executor.path
+        with told_by_the_system(path):
+            try:
+                for stage in range(len(self.plan.stages)):
+                    self._stage(stage, bounds)
+                kept = self.made[QUESTION]
+                if sum(entry.rows for entry in kept) > GATHERED:
+                    self.made[QUESTION] = []
+                    return self._left(kept)
+                return self._gathered(kept)
+            except BaseException:
+                remove_files(path, files_from(path, f"{self.present.manifest.version}-{self.token}"))  # of parts that did not fail
+                raise
+            finally:
+                remove_files(path, files_of(entry for entries in self.made.values() for entry in entries))
 
     def _stage(self, stage: int, bounds: Bounds) -> None:
         executor, limits = self.present.executor, bounds.left()

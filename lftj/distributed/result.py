@@ -13,7 +13,7 @@ from lftj import frames
 from lftj.dictionary import Dictionary
 from lftj.distributed.executor import Executor
 from lftj.distributed.files.entry import Entry, read_entries, read_entry
-from lftj.distributed.files.manifest import ROWS, Manifest
+from lftj.distributed.files.manifest import ROWS, Manifest, told_by_the_system
 from lftj.distributed.parts.transport import ReadTask, read_part
 from lftj.distributed.placing.cuts import ONE, Cut
 from lftj.distributed.placing.plan import PartPlan
@@ -60,7 +60,8 @@ def relation_rows(executor: Executor, manifest: Manifest, plan: PartPlan, schema
     tasks = [ReadTask(str(path), part, parts, schema, plan.homes[schema.name], entries) for part in range(parts)]
 
     def read(dictionary: Dictionary) -> Columns:
-        return read_entries(path / ROWS, entries, schema, ONE, 0, parts, dictionary).inserts
+        with told_by_the_system(path):
+            return read_entries(path / ROWS, entries, schema, ONE, 0, parts, dictionary).inserts
 
     return DistributedResult(read, tasks, executor, manifest.counts.get(name, 0), manifest.version)
 

@@ -80,7 +80,11 @@ class Store:
         before = self.present
         bounds = Bounds(self.limits.current)
         description = self._description(draft.program, draft.views, bounds, count=count)
-        plan = self.plan if description == self.manifest.program else plan_of(description)
+        try:
+            plan = self.plan if description == self.manifest.program else plan_of(description)
+        except LftjError as reason:
+            reason.span = place_in(draft.program, description, reason.span)
+            raise
         commit = Commit(before, description, plan, bounds, self.elastic)
         try:
             with told_by_the_system(self.executor.path):

@@ -20,7 +20,7 @@ from lftj.dictionary import Dictionary
 from lftj.distributed.commit import Commit
 from lftj.distributed.executor import Executor
 from lftj.distributed.files.entry import Entry, missing, read_entries
-from lftj.distributed.files.manifest import ROWS, Manifest
+from lftj.distributed.files.manifest import ROWS, Manifest, told_by_the_system
 from lftj.distributed.parts.failure import checked, guarded
 from lftj.distributed.placing.cuts import Cut
 from lftj.distributed.placing.plan import PartPlan
@@ -68,12 +68,12 @@ def compare_part(task: CompareTask) -> dict[str, Rows]:
 def discrepancies(executor: Executor, manifest: Manifest, plan: PartPlan) -> list[Discrepancy]:
     """The views that differ from what the rules derive; empty when all is well. As expensive as deriving every view from nothing.
 
-    While nobody else commits. Raises DistributedError (E401) when a job failed.
+    While nobody else commits. Raises DistributedError (E401) when a job failed, (E405) where there is no room beside what is kept.
     """
     schemas = {name: schema for name, schema in plan.program.catalog.relations.items() if plan.derived(name)}
     if not schemas:
         return []
-    with _beside(executor, manifest) as (aside, bases):
+    with told_by_the_system(executor.path), _beside(executor, manifest) as (aside, bases):
         anew = Commit(Present(aside, bases, plan), manifest.program, plan).carry_out({}, Dictionary()).manifest
         views = {name: (schema, plan.homes[name], manifest.log.get(name, ()), anew.log.get(name, ())) for name, schema in schemas.items()}
         parts = executor.partitions

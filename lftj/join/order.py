@@ -190,12 +190,15 @@ class OrderSearch:
         return self._complete(best.get(bits(self._every), quick))
 
     def _greedy(self, begun: Begun) -> Begun:
-        """An order in which each next one is the one that is cheapest now."""
+        """An order in which each next one is the one that is cheapest now, among those that share an atom with a constant or one before."""
+        led = {variable for atom in self.costs.atoms if atom.constants for variable in atom.columns}
+        beside: dict[int, int] = {}
+        for atom in self.costs.atoms:
+            together = bits(atom.columns)
+            for variable in atom.columns:
+                beside[variable] = beside.get(variable, 0) | together
         while len(begun.order) < len(self._every):
             ready = self._following(begun.bound)
-            connected = [v for v in ready if self._connected(v, begun.order)]
+            connected = [v for v in ready if v in led or beside.get(v, 0) & begun.bound]
             begun = self.costs.longer(begun, min(connected or ready, key=lambda v: (self.costs.level(begun.bound, v).kept, v)))
         return begun
-
-    def _connected(self, variable: int, bound: Order) -> bool:
-        return any(variable in atom.columns and (atom.constants or not atom.columns.keys().isdisjoint(bound)) for atom in self.costs.atoms)

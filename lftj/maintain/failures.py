@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-from lftj.errors import Span, ValueRangeError, ValueTypeError
+from lftj.errors import DeclarationError, Span, ValueRangeError, ValueTypeError
 from lftj.maintain.commit_heads import CommitHeads
 from lftj.program.normal_form import QUESTION, AggregateTerm, FunctorRule, NormalRule, Stratum
+from scantree.layout import TooWideError
 
 _BRACES = "what stands in braces is computed for all values that are found there: repeat inside them what leaves values out"
 
@@ -31,6 +32,10 @@ def placed_in(those: Callable[[], Iterable[NormalRule | FunctorRule]]) -> Iterat
         if any(_in_braces(rule) for rule in rules):
             error.hint = f"{error.hint}; {_BRACES}" if error.hint else _BRACES
         raise
+    except TooWideError as error:
+        span, where = _place(those())
+        hint = "divide the aggregates of a head among relations with fewer, over the same body"
+        raise DeclarationError(f"{where} more is kept than fits beside a group: {error}", code="E168", span=span, hint=hint) from error
     except Exception as error:
         if getattr(error, "__notes__", None):  # a user's function raised it, and what called that noted the group
             span, where = _place(those())

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lftj.errors import Span
+from lftj.errors import DeclarationError, Span
 from lftj.program.checked import CheckedAtom
 from lftj.program.conjunct import Conjunct, HeadTerm, RuleMaker
 from lftj.program.normal_form import AggregateTerm, Expression, Filter, FunctorRule, NormalRule, Ref, RelationSchema, RuleVariable
+from lftj.program.schema import MOST_COLUMNS
 from lftj.types import Type
 
 Domains = tuple[tuple[int, ...], ...]
@@ -62,6 +63,8 @@ class HiddenRelations:
         if known not in self._known:
             self._made[kind] = self._made.get(kind, 0) + 1
             name = f"rule{self.source}#{kind}{self._made[kind]}"
+            if len(columns) > MOST_COLUMNS:
+                raise _too_wide(name, len(columns), self._span)
             self._known[known] = name
             self.schemas.append(RelationSchema(name, tuple(columns), choice=choice))
             self.rules += [replace(rule, relation=name) for rule in rules]
@@ -75,6 +78,13 @@ def _column(place: int, term: Ref | AggregateTerm, rule: NormalRule) -> tuple[st
     variable = rule.variables[term.variable]
     repeated = term in rule.head[:place] or variable.name.startswith("_")
     return f"_{place}" if repeated else variable.name, variable.type
+
+
+def _too_wide(name: str, columns: int, span: Span | None) -> DeclarationError:
+    what = "what a functor or an aggregate is given" if only_input(name) else explain_hidden(name)
+    message = f"{what} takes {columns} values from the rest of its rule; {MOST_COLUMNS} is the most there may be"
+    hint = "derive what it needs in a rule of its own, with a head of fewer variables"
+    return DeclarationError(message, code="E168", span=span, hint=hint)
 
 
 AGGREGATES = ("count", "sum", "min", "max", "mean")

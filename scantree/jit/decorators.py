@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 import numba
@@ -44,6 +44,8 @@ def _jit(function: Function, **options: Any) -> Function:
     options |= {"error_model": "numpy", "no_cfunc_wrapper": True}
     dispatcher = _njit(cache=CACHED, nogil=True, pipeline_class=EntryCompiler, **options)(function)
     callee = _njit(no_cpython_wrapper=True, pipeline_class=CalleeCompiler, **options)(function)
+    if CACHED:
+        _forgive(dispatcher._cache)
     compile_now = dispatcher._compile_for_args
 
     def compile_for_arguments(*arguments: Any, **named: Any) -> Any:
@@ -58,6 +60,27 @@ def _jit(function: Function, **options: Any) -> Function:
     dispatcher.get_call_template = lambda arguments, named: callee.get_call_template(*_without_constants(arguments, named))
     dispatcher.get_overload = callee.get_overload
     return dispatcher
+
+
+def _forgive(kept: Any) -> None:
+    """Have a kernel work that cannot be kept, where the disc is full, say, and one be made again of which half is there."""
+    load, save = kept.load_overload, kept.save_overload
+
+    def load_overload(*asked: Any) -> Any:
+        try:
+            return load(*asked)
+        except MemoryError:
+            raise
+        except Exception:  # reading a damaged pickle may raise anything
+            with suppress(OSError):
+                kept.flush()
+            return None
+
+    def save_overload(*made: Any) -> None:
+        with suppress(OSError):
+            save(*made)
+
+    kept.load_overload, kept.save_overload = load_overload, save_overload
 
 
 def _without_constants(arguments: Any, named: Any) -> tuple[Any, Any]:

@@ -106,6 +106,45 @@ def test_a_full_disc_is_told_and_room_is_given_back(tmp_path: Path, monkeypatch:
         assert workspace.load("e", [(30, 31)]) == 1
 
 
+ASKED: dict[str, Callable[[Any], object]] = {
+    "upsert": lambda tx: tx.upsert("acct", [(1, "new"), (60, "new")]) or tx.delete_where("acct", id=2),
+    "delete_where": lambda tx: tx.delete_where("acct", o="o2"),
+    "existing": lambda tx: tx.insert("e", [(n, n) for n in range(20, 30)], existing="error"),
+}
+
+
+@pytest.mark.parametrize("room", range(2))
+@pytest.mark.parametrize("asked", [*ASKED, "verify", "query"])
+def test_a_disc_that_is_soon_full_is_told_by_all_that_writes(
+    asked: str, room: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expected: Any
+) -> None:
+    with made(opened(tmp_path)) as workspace:
+        replace, count = os.replace, 0
+
+        def soon_full(*args: Any) -> None:
+            nonlocal count
+            count += 1
+            full() if count > room else replace(*args)
+
+        def ask() -> None:
+            if asked == "query":
+                workspace.query("linked(x, y), linked(y, z)")
+            elif asked == "verify":
+                workspace.verify()
+            else:
+                with workspace.transaction() as tx:
+                    ASKED[asked](tx)
+
+        before = stray(workspace, tmp_path)
+        with monkeypatch.context() as trouble:
+            trouble.setattr(whole_files.os, "replace", soon_full)
+            with pytest.raises(lftj.DistributedError, match="No space left on device") as caught:
+                ask()
+            assert caught.value.code == "E405"
+        assert stray(workspace, tmp_path) == before
+        assert rows(workspace) == expected[False]
+
+
 def test_a_compaction_that_fails_leaves_no_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with made(opened(tmp_path)) as workspace:
         workspace.load("e", [(n, n) for n in range(20)])

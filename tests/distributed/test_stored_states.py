@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -195,6 +196,37 @@ def test_after_a_worker_that_died_all_is_checked_first(tmp_path: Path, monkeypat
     assert change(workspace, new := (2, 5000))["built"] == 1
     assert not trial.exists()
     assert set(workspace["v"]) == expected(RULES["a projection"], {*edges, (1, 5000), new})
+
+
+def test_where_no_thread_can_be_started_parts_are_stored_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    executor = InlineExecutor(tmp_path, 1)
+    workspace = opened(executor, RULES["a projection"], graph())
+    executor.forget()
+    for file in (tmp_path / "state").glob("*"):
+        file.unlink()
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refused)
+        patch.setattr("tests.distributed.inline.at_once", nullcontext)
+        assert change(workspace, (0, 99))["built"] == 1
+    assert list((tmp_path / "state").glob("0.*.json"))
+    executor.forget()
+    assert change(workspace, (0, 98))["opened"] == 1
+
+
+def test_that_somebody_died_with_a_part_is_known_when_the_path_is_opened_again(tmp_path: Path) -> None:
+    executor = InlineExecutor(tmp_path, 1)
+    opened(executor, RULES["a projection"], graph()).close()
+    trial = tmp_path / "state" / "0.trial"
+    trial.touch()  # in one process with its driver, say
+    with lftj.connect(executor=executor) as workspace:
+        assert trial.exists()
+        executor.forget()
+        assert change(workspace, (0, 99))["opened"] == 1
+        assert not trial.exists()
+        assert workspace.verify() == []
 
 
 def test_states_of_other_versions_of_the_code_are_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,11 +19,13 @@ from lftj.distributed.placing.plan import SHARE_SUFFIX, Feed, Output, PartPlan, 
 from lftj.distributed.placing.programs import restored
 from lftj.distributed.placing.rounds import NEWS_SUFFIX, Rounds
 from lftj.distributed.placing.witnesses import Witnessed, witnessed
+from lftj.errors import DeclarationError
 from lftj.program.attained import attained
 from lftj.program.monotone import Lattice, lattices
 from lftj.program.normal_form import FunctorRule, NormalRule, PositiveAtom, RelationSchema, Stratum
 from lftj.program.program import Program
 from lftj.storage.database import base_name
+from scantree.layout import MOST_COLUMNS
 
 
 def plan_of(description: Mapping[str, Any]) -> PartPlan:
@@ -101,6 +103,8 @@ class Planner:
             splits.append(split)
             locals_.append(self._localized(split.local, lead, name, {}))
         shares = splits[0].shares
+        if shares.arity > MOST_COLUMNS:
+            raise _too_wide(schema.name, shares, _normal(rules[0]))
         self._local(name, RelationSchema(name, shares.columns[1:]))
         stage = self._add(Stratum((name,), tuple(locals_), False))
         self.made.append((name, shares, stage, True))
@@ -253,6 +257,12 @@ class Planner:
 
     def _local(self, name: str, schema: RelationSchema) -> None:
         self.local[name] = replace(schema, name=name)
+
+
+def _too_wide(relation: str, shares: RelationSchema, rule: NormalRule) -> DeclarationError:
+    message = f"parts would tell {shares.arity} values of each group of `{relation}`; {MOST_COLUMNS} is the most there may be"
+    hint = "divide the aggregates among relations with fewer: a `sum` of integers is told by 2 values, a `mean` by 3"
+    return DeclarationError(message, code="E168", span=rule.span, hint=hint)
 
 
 def _share_cut(rule: NormalRule, home: Cut) -> Cut:

@@ -107,11 +107,22 @@ class Checkpoints:
             self._store(path, due)
             return
         with self._wake:
-            self._due[key] = due
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._go_on, name="checkpoints", daemon=True)
-                self._thread.start()
-            self._wake.notify_all()
+            waits = self._thread is not None or self._started()
+            if waits:
+                self._due[key] = due
+                self._wake.notify_all()
+        if not waits:
+            self._store(path, due)
+
+    def _started(self) -> bool:
+        """Start the thread, with `_wake` held; False where the system allows no more."""
+        thread = threading.Thread(target=self._go_on, name="checkpoints", daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:
+            return False
+        self._thread = thread
+        return True
 
     def wait(self) -> None:
         """Until nothing waits to be stored."""

@@ -41,9 +41,12 @@ class RecordName:
         return f"part{self.part}"
 
 
+_TRIAL = ".trial"
+
+
 def trial(part: int) -> str:
     """The name of the file that is there while a worker works with a part of which nothing was checked yet."""
-    return f"{part}.trial"
+    return f"{part}{_TRIAL}"
 
 
 def set_aside(file: Path) -> None:
@@ -104,10 +107,13 @@ def sweep_shared(path: Path) -> None:
 
 
 def sweep_states(path: Path, manifest: Manifest) -> None:
-    """Remove what no part can be opened from, when no worker has parts below the path, or none that may not be built."""
+    """Remove what no part can be opened from, when no worker has parts below the path, or none that may not be built.
+
+    Marks of who died with a part stay: the driver may have died of the same, and be started again.
+    """
     folder = path / STATE
     true = [name for name in records(folder) if manifest.has_done(name.version, name.token, name.part, name.steps)]
     named = _named(folder, {name.part: name for name in reversed(true)}.values())
     for file in folder.glob("*"):
-        if file.name not in named:
+        if file.name not in named and file.suffix != _TRIAL:
             file.unlink(missing_ok=True)

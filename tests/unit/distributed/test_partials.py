@@ -78,3 +78,17 @@ def test_a_total_that_does_not_fit_is_an_error_and_nothing_happens(tmp_path: Pat
     # Shares may leave the range on the way as long as the whole does not.
     workspace.load("m", [(k, 1.0, i, zero) for k, i in ((2, 2**63 - 1), (3, 2**63 - 1), (4, -(2**63)), (5, -(2**63)))])
     assert workspace["total"].fetchall()[0][3] == 2**63 - 1 + 2 * (2**63 - 1) - 2 * 2**63
+
+
+def test_shares_of_more_columns_than_there_may_be_are_refused_at_the_rule(tmp_path: Path) -> None:
+    workspace = lftj.connect(executor=InlineExecutor(tmp_path))
+    columns = ", ".join(f"c{number}: number" for number in range(150))
+    workspace.relation("p", {"k": int, "x": int})
+    workspace.load("p", [(1, 2), (2, 3)])
+    sums = ", ".join(f"sum(x + {number})" for number in range(150))
+    with pytest.raises(lftj.DeclarationError, match="parts would tell 301 values of each group of `v`") as caught:
+        workspace.add_rules(f".decl v({columns})\nv({sums}) :- p(_, x).")
+    assert (caught.value.code, caught.value.span and caught.value.span.line) == ("E168", 2)
+    assert not workspace.rules
+    workspace.add_rules(f".decl v({columns})\nv({sums.replace('sum', 'min')}) :- p(_, x).")
+    assert workspace["v"].fetchall() == [tuple(range(2, 152))]

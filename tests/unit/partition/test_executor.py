@@ -191,17 +191,39 @@ def test_together_all_threads_have_ended_before_an_interrupt_goes_on():
     assert len(ended) == 1
 
 
-def test_together_a_thread_that_cannot_start_is_told(monkeypatch: pytest.MonkeyPatch):
-    start = threading.Thread.start
+@pytest.mark.parametrize("started", range(3))
+def test_where_the_system_allows_fewer_threads_those_and_the_caller_do_it_all_once(started: int, monkeypatch: pytest.MonkeyPatch):
+    start, left = threading.Thread.start, [0]
 
     def refused(thread: threading.Thread) -> None:
-        if thread.name == "part-2":
+        if left[0] == 0:
             raise RuntimeError("can't start new thread")
+        left[0] -= 1
         start(thread)
 
+    done: list[int] = []
+
+    def task(number: int) -> int:
+        time.sleep(0.001)
+        done.append(number)
+        return number * number
+
     monkeypatch.setattr(threading.Thread, "start", refused)
-    with pytest.raises(RuntimeError, match="can't start"):
-        ThreadExecutor(3).together(abs, range(3))
+    for how in (ThreadExecutor(3).map, ThreadExecutor(3).together):
+        left[0] = started
+        done.clear()
+        assert list(how(task, range(40))) == [number * number for number in range(40)]
+        assert sorted(done) == list(range(40))
+
+
+def test_another_reason_for_which_a_thread_cannot_start_is_told(monkeypatch: pytest.MonkeyPatch):
+    def refused(_thread: threading.Thread) -> None:
+        raise RuntimeError("threads can only be started once")
+
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    for how in (ThreadExecutor(3).map, ThreadExecutor(3).together):
+        with pytest.raises(RuntimeError, match="only be started once"):
+            list(how(abs, range(3)))
 
 
 AT_THE_END = """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from lftj.errors import ProgramErrors
@@ -303,3 +305,22 @@ def test_too_many_alternatives_are_refused():
 def test_the_same_disjunctions_under_an_aggregate_are_fine():
     text = "h2(x, count()) :- b(x), " + ", ".join(f"(a(x, {number}) ; e(x, {number}))" for number in range(13)) + "."
     assert len(normal(text)) == 27
+
+
+@pytest.mark.parametrize(
+    ("inner", "said"),
+    [
+        ("n = count : { w1(A), w2(B) }", "the aggregate `count` takes 241 values from the rest of its rule; 230 is the most there may be"),
+        ("n = 1, !( w1(B), w2(A) )", "`!( … )` takes 240 values from"),
+        ("n = 1, s(_, t), t = cat(T)", "what a functor or an aggregate is given takes 300 values from"),
+    ],
+)
+def test_an_inner_part_that_takes_too_many_values_is_refused_at_its_rule(inner, said):
+    first, second = (", ".join(f"{letter}{number}" for number in range(120)) for letter in "ab")
+    columns = ", ".join(f"c{number}: number" for number in range(120))
+    inner = inner.replace("A", first).replace("B", second).replace("T", ", ".join(["t"] * 300))
+    with pytest.raises(ProgramErrors, match=re.escape(said)) as caught:
+        program(f".decl w1({columns}) .decl w2({columns}) .decl wide(n: number)\nwide(n) :- w1({first}), w2({second}), {inner}.")
+    (error,) = caught.value.errors
+    assert error.code == "E168"
+    assert error.span is not None

@@ -289,6 +289,30 @@ def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
     assert run.stdout == "12 6\nNone\n"
 
 
+@pytest.mark.skipif(DISABLED, reason="nothing is kept")
+def test_a_cache_that_is_full_is_done_without(tmp_path: Path) -> None:
+    full = (
+        "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); "
+    )
+    run = _python(full + MISSES, LFTJ_CACHE_DIR=str(tmp_path))
+    assert (run.stdout, run.stderr) == ("12 6\n1\n", "")
+    assert _python(MISSES, LFTJ_CACHE_DIR=str(tmp_path)).stdout == "12 6\n1\n"
+    assert _python(MISSES, LFTJ_CACHE_DIR=str(tmp_path)).stdout == "12 6\n0\n"
+
+
+@pytest.mark.skipif(DISABLED, reason="nothing is kept")
+@pytest.mark.parametrize(("ending", "left"), [("nbi", 0), ("nbi", 30), ("nbc", 0), ("nbc", 300)])
+def test_machine_code_of_which_half_is_there_is_made_again(ending: str, left: int, tmp_path: Path) -> None:
+    assert _python(MISSES, LFTJ_CACHE_DIR=str(tmp_path)).stdout == "12 6\n1\n"
+    damaged = list(tmp_path.rglob(f"*sum_of_twice*.{ending}"))
+    assert damaged
+    for file in damaged:
+        os.truncate(file, left)
+    for misses in (1, 0):
+        run = _python(MISSES, LFTJ_CACHE_DIR=str(tmp_path))
+        assert (run.stdout, run.stderr) == (f"12 6\n{misses}\n", "")
+
+
 def test_bounds_are_checked_in_kernels_that_kernels_call(tmp_path: Path) -> None:
     run = _python(SUMS.format(at=4), LFTJ_CACHE_DIR=str(tmp_path), NUMBA_BOUNDSCHECK="1")
     assert "IndexError" in run.stderr

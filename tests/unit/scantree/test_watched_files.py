@@ -10,7 +10,7 @@ import pytest
 
 from scantree import watched_files
 from scantree.mapping import reserve, show_file
-from scantree.watched_files import BLOCK_BYTES, FileDamagedError, Watch, WatchedFile, sums_of, write_sums
+from scantree.watched_files import BLOCK_BYTES, SUMS, FileDamagedError, Watch, WatchedFile, sums_of, write_sums
 
 BLOCKS = 640
 NEIGHBOURS = 128
@@ -102,3 +102,10 @@ def test_the_last_block_may_have_gone_on(tmp_path: Path) -> None:
         sink.write(b"more")
     write_sums(tmp_path / "a", 0, sums_of((tmp_path / "a").read_bytes()))
     assert file.check(np.ones_like(file.unchecked)) == len(content)
+
+
+def test_sums_that_the_system_takes_in_pieces_are_all_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    written = os.pwrite
+    monkeypatch.setattr(os, "pwrite", lambda handle, content, place: written(handle, bytes(content)[:5], place))
+    write_sums(tmp_path / "file", 3, np.arange(4, dtype=np.uint32))
+    assert np.fromfile(tmp_path / f"file{SUMS}", np.uint32).tolist() == [0, 0, 0, 0, 1, 2, 3]

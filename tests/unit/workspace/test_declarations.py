@@ -204,3 +204,16 @@ def test_options_of_connect_are_amounts(option, value):
 def test_a_progress_that_cannot_be_called():
     with pytest.raises(lftj.DeclarationError, match="progress cannot be called: 5"):
         lftj.connect(progress=5)
+
+
+def test_a_head_that_keeps_more_than_fits_beside_a_group_is_refused_at_its_rule(ws):
+    columns = ", ".join(f"c{number}: float" for number in range(90))
+    means = ", ".join(f"mean(x + {number})" for number in range(90))
+    rules = f".decl p(x: number)\n.decl v({columns})\nv({means}) :- p(x)."
+    with pytest.raises(lftj.DeclarationError, match="in a rule for `v` more is kept than fits beside a group") as caught:
+        ws.add_rules(rules)
+    assert (caught.value.code, caught.value.span.line) == ("E168", 3)
+    assert not ws.rules
+    ws.add_rules(rules.replace(means, ", ".join(f"min(x + {number})" for number in range(90))).replace("float", "number"))
+    ws.load("p", [(1,), (2,)])
+    assert ws["v"].fetchall() == [tuple(range(1, 91))]
