@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import total_ordering
+from typing import Any
 
 from lftj.program import arithmetic, functors
 from lftj.program.normal_form import AggregateTerm, Expression, FunctorRule, NormalRule, Ref, StratifiedProgram, Value
@@ -11,6 +14,17 @@ from tests.reference.aggregates import fold
 Row = tuple[object, ...]
 Relations = dict[str, set[Row]]
 Env = dict[int, object]
+
+
+@total_ordering
+@dataclass(frozen=True)
+class Mirrored:
+    """A value whose code is turned: it stands where the value would, from the other end."""
+
+    value: Any
+
+    def __lt__(self, other: Mirrored) -> bool:
+        return other.value < self.value
 
 
 def evaluate_normal(program: StratifiedProgram, facts: Mapping[str, Iterable[Row]]) -> Relations:
@@ -63,7 +77,11 @@ def value_of(expression: Expression, env: Env) -> object:
         return env[expression.variable]
     if isinstance(expression, Value):
         return expression.value
-    return arithmetic.evaluate(expression.operator, tuple(value_of(arg, env) for arg in expression.args), expression.type)
+    args = tuple(value_of(arg, env) for arg in expression.args)
+    if expression.operator == "mirror":
+        (value,) = args
+        return value.value if isinstance(value, Mirrored) else Mirrored(value)
+    return arithmetic.evaluate(expression.operator, args, expression.type)
 
 
 def _has(env: Env, expression: Expression) -> bool:

@@ -52,6 +52,15 @@ def test_a_greatest_value_asks_only_whether_the_branch_has_any_and_takes_its_tes
     ]
 
 
+def test_what_nothing_links_is_aggregated_once() -> None:
+    assert normal("v(x, sum(a)) :- e(x, a), e(y, z), w(z, _, _).") == [
+        "rule1#sum1(x, sum(a)) :- e(x, a).",
+        "rule1#count1(z, count()) :- e(y, z).",
+        "rule1#sum2(sum(_3)) :- w(z, _1, _2), rule1#count1(z, _3).",
+        "v(x, sum(_3)) :- rule1#sum1(x, _1), rule1#sum2(_2), _3 := _1 * _2.",
+    ]
+
+
 @pytest.mark.parametrize(
     ("rule", "why"),
     [

@@ -37,7 +37,7 @@ def both(clauses: tuple[tree.Clause, ...], facts: dict[str, list[Row]]) -> None:
     """Derive everything in both ways and compare; also check the invariants of every normal rule."""
     clauses = tuple(replace(each, body=nested(each.body)) if isinstance(each, tree.Rule) else each for each in clauses)
     try:
-        program, ids = Program().add(tree.ParsedProgram(clauses))
+        program, ids = Program().add(tree.ParsedProgram(clauses), lambda relation, column: (len(relation) + column) % 3 > 0)
     except ProgramErrors as problems:
         # A nested body may ask for values that only the relation being defined binds; what the reference does then is not stratified here.
         if not all(isinstance(each, StratificationError) for each in problems.errors):
