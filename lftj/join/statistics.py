@@ -94,8 +94,6 @@ class Statistics:
             known = self._known[name] = estimate(relation)
         return known
 
-    def repeats(self, relations: Mapping[str, RelationVersion], name: str, column: int) -> bool | None:
-        """Whether a value of a column has two rows or more, as a row drawn at random finds it; None where there are few rows to tell."""
-        if name not in relations or relations[name].count < _FEW:
-            return None
-        return self.of(relations[name]).crowds[column] >= _SEVERAL
+    def repeats(self, relations: Mapping[str, RelationVersion], name: str, column: int) -> bool:
+        """Whether a value of a column has two rows or more, as a row drawn at random finds it; false where there are few rows to tell."""
+        return name in relations and relations[name].count >= _FEW and self.of(relations[name]).crowds[column] >= _SEVERAL

@@ -33,12 +33,12 @@ _ADDED = ("sum", "count")
 _MOST_ATOMS = 16  # of a body; finding the branches of longer ones takes the square of their length
 
 
-Repeats = Callable[[str, int], bool | None]
-"""Whether a value of a relation's column has two rows or more on average; None where there are too few rows to tell."""
+Repeats = Callable[[str, int], bool]
+"""Whether a value of a relation's column is known to have two rows or more on average."""
 
 
 def never(relation: str, column: int) -> bool:
-    """As if every column were a key: no aggregate is drawn in."""
+    """Nothing is known of the rows: no aggregate is drawn in."""
     return False
 
 
@@ -128,8 +128,7 @@ class EagerAggregation:
             multiplied = [term for term, value in zip(terms, values, strict=True) if not of_expressions([value.base]) & own]
             if any(term.function in _ADDED and term.type != INT for term in multiplied):
                 continue
-            best = any(term.function in _BEST for term in terms)
-            if self._is_worthwhile(atom, branch, best, counted=all(value == _Value(None) for value in values)):
+            if self._is_worthwhile(atom, branch, counted=all(value == _Value(None) for value in values)):
                 return branch
         return None
 
@@ -144,12 +143,12 @@ class EagerAggregation:
                     reached |= of_literal(literal)
         return reached
 
-    def _is_worthwhile(self, atom: CheckedAtom, branch: _Branch, best: bool, counted: bool) -> bool:
+    def _is_worthwhile(self, atom: CheckedAtom, branch: _Branch, counted: bool) -> bool:
         """Whether the branch may be evaluated apart, and a value of the link has several rows on either side.
 
-        Where it has one row on one of them, there are no more assignments than rows on the other. A sum drawn in then takes as long as
-        one that is not, a `min` or `max` longer, as it keeps values in their order: these have to be sure (`best`). `counted`: all that
-        is asked for is a number, and nothing has been drawn in.
+        Where it has one row on one of them, there are no more assignments than rows on the other; nothing is won then, and rules that
+        range over the same assignments can no longer be followed as one. `counted`: all that is asked for is a number, and nothing has
+        been drawn in.
         """
         inside, rest = branch.literals, branch.rest
         read = [each.relation for each in (*inside.positive, *inside.negated) if isinstance(each, CheckedAtom)]
@@ -162,18 +161,16 @@ class EagerAggregation:
         if counted and branch.link and len(atoms) == 1 and len(of_literals(inside.positive)) == 2:
             return False  # the last variable of a count is not listed anyway
         joined = [each for each in atoms if branch.link & of_literal(each) and each not in self._links]
-        answers = {self._repeats(each, branch.link) for each in (atom, *joined)}
-        return False not in answers and not (best and None in answers)
+        return all(self._repeats(each, branch.link) for each in (atom, *joined))
 
-    def _repeats(self, atom: CheckedAtom, link: Variables) -> bool | None:
-        """Whether a value of the link has several rows of the atom, as far as keys and rows tell."""
+    def _repeats(self, atom: CheckedAtom, link: Variables) -> bool:
+        """Whether a value of the link is known to have several rows of the atom."""
         schema = self._known.schemas.get(atom.relation)
         keys = () if schema is None else schema.choice if schema.key is None else (*schema.choice, schema.key)
         if any(of_expressions(atom.args[column] for column in key) <= link for key in keys):
             return False
-        columns = [column for column, arg in enumerate(atom.args) if isinstance(arg, Ref) and arg.variable in link]
-        answers = {self._known.repeats(atom.relation, column) for column in columns}
-        return False if False in answers else None if None in answers else True
+        columns = (column for column, arg in enumerate(atom.args) if isinstance(arg, Ref) and arg.variable in link)
+        return all(self._known.repeats(atom.relation, column) for column in columns)
 
     # ── what becomes of them ──────────────────────────────────────────────────────────────────────────────────────────
     def _without(self, branch: _Branch, terms: Sequence[CheckedHeadAggregate], values: Sequence[_Value]) -> tuple[Conjunct, list[_Value]]:
