@@ -28,7 +28,7 @@ _OPERATORS = {"sum": SUM, "min": MIN, "max": MAX}
 _FILL = 0.9  # of a leaf at bulk load: the first changes after a load then find room
 
 
-MOST_COLUMNS = (SIZE_CLASSES - 1) * PAGE_FAN // PAGE_ROWS
+PAGE_COLUMNS = (SIZE_CLASSES - 1) * PAGE_FAN // PAGE_ROWS
 """Keys and values that a page can hold."""
 
 
@@ -44,8 +44,8 @@ def make_layout(keys: int, values: int, aggregates: tuple[tuple[str, int], ...],
         raise ValueError("a tree needs a key column; keep a relation without columns as one constant column")
     if not (4 <= leaf_capacity <= PAGE_ROWS and 4 <= fan <= PAGE_FAN):
         raise ValueError(f"leaf_capacity must be 4 … {PAGE_ROWS} and fan 4 … {PAGE_FAN}")
-    if width > MOST_COLUMNS or 2 + keys + len(aggregates) >= SIZE_CLASSES:
-        raise TooWideError(f"{keys} key and {values} value columns do not fit on a page, which holds {MOST_COLUMNS}")
+    if width > PAGE_COLUMNS or 2 + keys + len(aggregates) >= SIZE_CLASSES:
+        raise TooWideError(f"{keys} key and {values} value columns do not fit on a page, which holds {PAGE_COLUMNS}")
     words = [keys, width, leaf_capacity, fan, len(aggregates)]
     for operator, column in aggregates:
         if operator not in _OPERATORS or not 0 <= column < width:

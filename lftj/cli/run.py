@@ -86,9 +86,9 @@ def _read(tx: Transaction, directive: tree.Directive, fact_dir: Path) -> None:
         hint = f"{error.hint}; or {remedy}" if error.hint and error.hint.startswith("did you mean") else remedy
         raise FileMissingError(f".input {directive.relation}: {error.message}", span=directive.span, hint=hint) from None
     except FrameError as error:
-        if error.code != "E231":  # all others name the file
-            raise
-        raise FrameError(f".input {directive.relation}: {error.message}", code="E231", span=directive.span, hint=error.hint) from None
+        if error.code == "E231":  # all others name the file
+            error.message, error.span = f".input {directive.relation}: {error.message}", directive.span
+        raise
 
 
 def _write(workspace: Workspace, directive: tree.Directive, output_dir: str, limit: int | None) -> None:
@@ -123,7 +123,8 @@ def _placed(directive: tree.Directive) -> Generator[None]:
     try:
         yield
     except FrameError as error:
-        raise FrameError(error.message, code=error.code, span=directive.span, hint=error.hint) from None
+        error.span = directive.span
+        raise
 
 
 def _write_table(path: Path, result: Any, limit: int | None) -> None:

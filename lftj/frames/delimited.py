@@ -145,7 +145,7 @@ class DelimitedText:
     def _check_shape(self, width: int) -> None:
         """Things Arrow passes over in silence: quotes left open or closed too early, and empty lines where they are rows."""
         blank = self.blank_lines and width > 1 and any(gap in b"\n" + self.data for gap in (b"\n\n", b"\n\r\n"))
-        if blank or (self.quoted and not self._quotes_in_pairs()):
+        if blank or (self.quoted and b'"' in self.data and not self._quotes_in_pairs()):
             for _ in self._checked_records(width):
                 pass
 

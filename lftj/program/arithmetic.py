@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from lftj.errors import ValueRangeError
-from lftj.program.normal_form import Apply, Expression, Value
+from lftj.program.normal_form import Apply, Expression, Filter, Value
 from lftj.types import INT64_MAX, INT64_MIN, Type
 
 MAY_FAIL = frozenset(("+", "-", "*", "/", "%", "^", "neg", "to_int"))
@@ -28,6 +28,11 @@ def may_fail(expression: Expression) -> bool:
     if not isinstance(expression, Apply):
         return False
     return (expression.operator in MAY_FAIL and not _divides(expression)) or any(map(may_fail, expression.args))
+
+
+def comparison_may_fail(test: Filter) -> bool:
+    """Whether there are operands for which a side of the comparison has no value."""
+    return may_fail(test.left) or may_fail(test.right)
 
 
 def _divides(expression: Apply) -> bool:

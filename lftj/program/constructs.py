@@ -6,7 +6,7 @@ import decimal
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
-from lftj.program.arithmetic import may_fail
+from lftj.program.arithmetic import comparison_may_fail
 from lftj.program.bindings import Variables, bound_by, of_expressions, of_literal, of_literals, shared, slice_for
 from lftj.program.checked import (
     Block,
@@ -168,7 +168,7 @@ class Lowering(Agenda):
         def tests(literal: CheckedLiteral) -> bool:
             if isinstance(literal, CheckedAtom):
                 return literal in self._asked and literal.relation not in self.cyclic and of_literal(literal) <= bound
-            return isinstance(literal, Filter) and not _may_fail(literal) and of_literal(literal) <= bound
+            return isinstance(literal, Filter) and not comparison_may_fail(literal) and of_literal(literal) <= bound
 
         positive = [each for each in conjunct.positive if each in literals or (tests(each) and each not in known)]
         return Conjunct(positive, [], [each for each in _tests(conjunct, bound) if each not in known])
@@ -199,11 +199,7 @@ def _tests(conjunct: Conjunct, bound: Variables) -> list[Filter]:
     Without them `!( e(s), t < s, s < u )` would be asked of all pairs of t and u, and not of those with t < u alone. Not the ones with
     arithmetic that may fail: where the inner body would not have held, it would not have mattered.
     """
-    return [each for each in conjunct.filters if of_literal(each) <= bound and not _may_fail(each)]
-
-
-def _may_fail(test: Filter) -> bool:
-    return may_fail(test.left) or may_fail(test.right)
+    return [each for each in conjunct.filters if of_literal(each) <= bound and not comparison_may_fail(each)]
 
 
 def _all_but(heads: Collection[str], conjunct: Conjunct, wanted: Variables) -> Conjunct | None:

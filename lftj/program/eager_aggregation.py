@@ -15,11 +15,11 @@ are, for a sum of rounded sums is another one. A partial sum that does not fit i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import reduce
 from typing import NamedTuple
 
-from lftj.program.arithmetic import may_fail
+from lftj.program.arithmetic import comparison_may_fail, may_fail
 from lftj.program.bindings import Variables, definitions, of_expressions, of_literal, of_literals
 from lftj.program.checked import CheckedAtom, CheckedHeadAggregate, CheckedLiteral
 from lftj.program.conjunct import Conjunct, HeadTerm
@@ -28,8 +28,8 @@ from lftj.program.normal_form import Apply, Expression, Filter, Ref, RelationSch
 from lftj.program.signatures import aggregate_type
 from lftj.types import INT, Type
 
-_BEST = ("min", "max")
-_ADDED = ("sum", "count")
+_TOGETHER = {"count": "sum", "sum": "sum", "min": "min", "max": "max"}
+"""What makes the aggregate of a whole out of those of its parts."""
 _MOST_ATOMS = 16  # of a body; finding the branches of longer ones takes the square of their length
 
 
@@ -117,16 +117,14 @@ class EagerAggregation:
             if not isinstance(atom, CheckedAtom) or "#" in atom.relation:
                 continue
             reached = self._settled_by(atom, conjunct)
-            inside, outside = _apart(conjunct, lambda literal, reached=reached: of_literal(literal) <= reached)
-            bases = (of_expressions([value.base]) for value in values)
-            link = reached & (group | _variables(outside)).union(*(base for base in bases if not base <= reached))
+            said = (*map(of_literal, _literals(conjunct)), *(of_expressions([value.base]) for value in values))
+            link = reached & group.union(*(each for each in said if not each <= reached))
             own = reached - link
             if len(link) > 1 or own.isdisjoint(of_literal(atom)):
                 continue
-            inside, rest = _apart(conjunct, lambda literal, own=own: bool(of_literal(literal) & own))
-            branch = _Branch(link, own, inside, rest)
+            branch = _Branch(link, own, *_parted(conjunct, own))
             multiplied = [term for term, value in zip(terms, values, strict=True) if not of_expressions([value.base]) & own]
-            if any(term.function in _ADDED and term.type != INT for term in multiplied):
+            if any(_TOGETHER[term.function] == "sum" and term.type != INT for term in multiplied):
                 continue
             if self._is_worthwhile(atom, branch, counted=all(value == _Value(None) for value in values)):
                 return branch
@@ -153,7 +151,7 @@ class EagerAggregation:
         inside, rest = branch.literals, branch.rest
         read = [each.relation for each in (*inside.positive, *inside.negated) if isinstance(each, CheckedAtom)]
         tests = [each for each in (*inside.positive, *inside.filters) if isinstance(each, Filter)]
-        if any(name in self._cyclic for name in read) or any(may_fail(test.left) or may_fail(test.right) for test in tests):
+        if any(name in self._cyclic for name in read) or any(map(comparison_may_fail, tests)):
             return False
         atoms = [each for each in rest.positive if isinstance(each, CheckedAtom)]
         if of_literals(atoms) <= branch.link or _is_selective(rest):
@@ -188,9 +186,8 @@ class EagerAggregation:
             here = tuple(factor for factor in value.factors if factor.variable in branch.own)
             others = tuple(factor for factor in value.factors if factor not in here)
             if of_expressions([value.base]) & branch.own:
-                function = "sum" if term.function in _ADDED else term.function
-                now.append(_Value(result(function, value._replace(factors=here).expression), others))
-            elif term.function in _BEST:
+                now.append(_Value(result(_TOGETHER[term.function], value._replace(factors=here).expression), others))
+            elif _TOGETHER[term.function] != "sum":
                 now.append(value)
             else:
                 rows = result("sum" if here else "count", _Value(None, here).expression)
@@ -209,28 +206,31 @@ class EagerAggregation:
 
 def _is_exact(term: CheckedHeadAggregate) -> bool:
     """Whether it comes out the same, whatever is aggregated first."""
-    return term.function in _BEST or (term.function in _ADDED and term.type.name != "float")
+    function = _TOGETHER.get(term.function)
+    return function is not None and (function != "sum" or term.type.name != "float")
 
 
 def _term(term: CheckedHeadAggregate, value: _Value) -> CheckedHeadAggregate:
     expression = value.expression
     if expression is None:
         return term
-    return CheckedHeadAggregate("sum" if term.function in _ADDED else term.function, (expression,), term.type)
+    return CheckedHeadAggregate(_TOGETHER[term.function], (expression,), term.type)
 
 
-def _apart(conjunct: Conjunct, belongs: Callable[[CheckedLiteral], bool]) -> tuple[Conjunct, Conjunct]:
-    """The literals that belong to the first part, and the others."""
-    found, others = Conjunct(), Conjunct()
-    for kind in ("positive", "negated", "filters"):
-        for literal in getattr(conjunct, kind):
-            getattr(found if belongs(literal) else others, kind).append(literal)
-    return found, others
+def _literals(conjunct: Conjunct) -> tuple[CheckedLiteral, ...]:
+    return (*conjunct.positive, *conjunct.negated, *conjunct.filters)
 
 
-def _variables(conjunct: Conjunct) -> Variables:
-    literals: Iterable[CheckedLiteral] = (*conjunct.positive, *conjunct.negated, *conjunct.filters)
-    return of_literals(literals)
+def _parted(conjunct: Conjunct, variables: Variables) -> tuple[Conjunct, Conjunct]:
+    """The literals that have any of these variables, and the others."""
+    parts = (Conjunct(), Conjunct())
+    for literal in conjunct.positive:
+        parts[of_literal(literal).isdisjoint(variables)].positive.append(literal)
+    for atom in conjunct.negated:
+        parts[of_literal(atom).isdisjoint(variables)].negated.append(atom)
+    for test in conjunct.filters:
+        parts[of_literal(test).isdisjoint(variables)].filters.append(test)
+    return parts
 
 
 def _is_selective(conjunct: Conjunct) -> bool:

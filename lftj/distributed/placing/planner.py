@@ -25,7 +25,7 @@ from lftj.program.monotone import Lattice, lattices
 from lftj.program.normal_form import FunctorRule, NormalRule, PositiveAtom, RelationSchema, Stratum
 from lftj.program.program import Program
 from lftj.storage.database import base_name
-from scantree.layout import MOST_COLUMNS
+from scantree.layout import PAGE_COLUMNS
 
 
 def plan_of(description: Mapping[str, Any]) -> PartPlan:
@@ -103,7 +103,7 @@ class Planner:
             splits.append(split)
             locals_.append(self._localized(split.local, lead, name, {}))
         shares = splits[0].shares
-        if shares.arity > MOST_COLUMNS:
+        if shares.arity > PAGE_COLUMNS:
             raise _too_wide(schema.name, shares, _normal(rules[0]))
         self._local(name, RelationSchema(name, shares.columns[1:]))
         stage = self._add(Stratum((name,), tuple(locals_), False))
@@ -260,7 +260,7 @@ class Planner:
 
 
 def _too_wide(relation: str, shares: RelationSchema, rule: NormalRule) -> DeclarationError:
-    message = f"parts would tell {shares.arity} values of each group of `{relation}`; {MOST_COLUMNS} is the most there may be"
+    message = f"parts would tell {shares.arity} values of each group of `{relation}`; {PAGE_COLUMNS} is the most there may be"
     hint = "divide the aggregates among relations with fewer: a `sum` of integers is told by 2 values, a `mean` by 3"
     return DeclarationError(message, code="E168", span=rule.span, hint=hint)
 
