@@ -6,8 +6,9 @@ refreshed. Nothing is published here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from lftj.errors import DeclarationError
 from lftj.heads.user import UserAggregate
@@ -37,15 +38,14 @@ class Proposal:
     staged: Mapping[str, Staging]
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What it comes to: the state to publish, net changes per relation of the user's, those of base rows alone, and the work it took."""
 
     state: State
     changes: dict[str, Delta]
     base_changes: dict[str, Delta]
     work: int
-    works: list[RuleWork]
+    works: Sequence[RuleWork]
 
 
 @dataclass

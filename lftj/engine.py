@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -69,7 +69,7 @@ class Engine:
         self.trace_budget = trace_budget
         self.threads = threads
         self.trace_override: TraceOverride | None = None
-        self.history: deque[tuple[int, list[RuleWork]]] = deque(maxlen=REMEMBERED)
+        self.history: deque[tuple[int, Sequence[RuleWork]]] = deque(maxlen=REMEMBERED)
         self.orders: dict[int, tuple[str, ...]] = {}
         self.state = State(Program(), Database())
 

@@ -42,7 +42,8 @@ class Staging:
 
     def add(self, operation: Operation, rows: Columns) -> None:
         """Note an operation on these rows, in any order, repeated or not. O(1). `upsert` needs a relation with a key."""
-        self._waiting.append((operation, rows))
+        if len(rows[0]):
+            self._waiting.append((operation, rows))
 
     def present(self, rows: Sequence[np.ndarray]) -> np.ndarray:
         """For each of these rows (sorted distinct) whether the relation would hold it now. O(m log n), plus settling."""
@@ -84,8 +85,7 @@ class Staging:
         if not self.committed.count:
             return Delta(wanted.inserts, [column[:0] for column in wanted.erases])
         new, gone = ~self._committed_has(wanted.inserts), self._committed_has(wanted.erases)
-        inserts = wanted.inserts if new.all() else [column[new] for column in wanted.inserts]
-        return Delta(inserts, wanted.erases if gone.all() else [column[gone] for column in wanted.erases])
+        return Delta(_where(wanted.inserts, new), _where(wanted.erases, gone))
 
     def applied(self, present: RelationVersion) -> tuple[Delta, RelationVersion]:
         """The net change, and the relation after it. `present`: what is committed, under whatever name. O(changes · log n).
@@ -214,6 +214,11 @@ def _matching(relation: RelationVersion, codes: Mapping[int, int]) -> Columns:
         return _having(relation.columns(), codes)
     found = relation.tree(order).range(prefix, after_prefix(prefix))
     return _having([found[order.index(place)] for place in range(relation.schema.arity)], codes)
+
+
+def _where(rows: Columns, there: np.ndarray) -> Columns:
+    """The rows for which this is true; themselves where all are."""
+    return rows if np.count_nonzero(there) == len(there) else [column[there] for column in rows]
 
 
 def _having(rows: Columns, codes: Mapping[int, int]) -> Columns:

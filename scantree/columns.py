@@ -25,8 +25,6 @@ class Lines(list[NDArray[np.int64]]):
 
 def _lines_of(columns: Columns) -> NDArray[np.int64] | None:
     """The matrix whose lines these columns are, all of them in their order; None when there is none."""
-    if not len(columns) or len(columns) * len(columns[0]) <= _COPIED:
-        return None
     base = columns[0].base
     if not isinstance(base, np.ndarray) or base.shape != (len(columns), len(columns[0])) or base.dtype != np.int64:
         return None
@@ -35,18 +33,10 @@ def _lines_of(columns: Columns) -> NDArray[np.int64] | None:
     return base if same and base.flags.c_contiguous else None
 
 
-def _copied(columns: Columns) -> NDArray[np.int64]:
-    """The columns as a matrix of their own. ValueError where they are not equally long."""
-    try:
-        return np.array(columns, np.int64, order="C")
-    except ValueError:
-        raise ValueError(f"columns of {' and '.join(str(len(column)) for column in columns)} rows") from None
-
-
 def as_matrix(columns: Columns, width: int) -> NDArray[np.int64]:
     """`columns` as one array of shape width × n, no copy if they are one, or many and its lines.
 
-    No columns are `width` of no rows.
+    No columns are `width` of no rows. ValueError where they are not so many, or not equally long.
     """
     if type(columns) is Lines:
         data = columns.matrix = np.ascontiguousarray(columns.matrix)
@@ -54,8 +44,11 @@ def as_matrix(columns: Columns, width: int) -> NDArray[np.int64]:
         data = columns
     elif len(columns) == 0:
         data = np.empty((width, 0), np.int64)
-    elif (data := _lines_of(columns)) is None:
-        data = _copied(columns)
+    elif len(columns) * len(columns[0]) <= _COPIED or (data := _lines_of(columns)) is None:
+        try:
+            data = np.array(columns, np.int64, order="C")
+        except ValueError:
+            raise ValueError(f"columns of {' and '.join(str(len(column)) for column in columns)} rows") from None
     if data.shape[0] != width:
         raise ValueError(f"{width} columns expected, {data.shape[0]} given")
     return data

@@ -10,8 +10,8 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from types import FrameType
+from contextlib import ContextDecorator, contextmanager
+from types import FrameType, TracebackType
 
 
 def raised_by_signal(error: BaseException | None) -> BaseException | None:
@@ -22,15 +22,15 @@ def raised_by_signal(error: BaseException | None) -> BaseException | None:
     return None if wrapped is error else wrapped
 
 
-@contextmanager
-def interrupts_as_such() -> Iterator[None]:
+class interrupts_as_such(ContextDecorator):
     """What a signal's handler raises inside the block, or a function that this decorates, leaves it as what it is."""
-    try:
-        yield
-    except SystemError as error:
-        if (raised := raised_by_signal(error)) is not None:
+
+    def __enter__(self) -> None:
+        """Nothing yet."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if error is not None and (raised := raised_by_signal(error)) is not None:
             raise raised from None
-        raise
 
 
 @contextmanager

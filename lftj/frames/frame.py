@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -19,8 +19,7 @@ Columns = Sequence[tuple[str, Type]]
 MISSING_HINT = 'leave the row out, or load with nulls="drop"'
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(NamedTuple):
     """Data on its way into a relation: one int64 array of codes per column, in the order of the relation's columns.
 
     `rows` counts the rows (a relation without columns has them too); `dropped` counts those left out for a NULL or NaN.
@@ -57,8 +56,7 @@ class Place:
         return type(error)(f"{where}: {error.message}", code=error.code, hint=error.hint)
 
 
-@dataclass(frozen=True, slots=True)
-class CodedColumn:
+class CodedColumn(NamedTuple):
     """Codes of one column; where `missing` (NULL) or `nans` is true the code means nothing. None: there are none."""
 
     codes: np.ndarray
@@ -71,14 +69,13 @@ class CodedColumn:
         return None if not masks else masks[0] if len(masks) == 1 else masks[0] | masks[1]
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """The relation column that a source column is to become, and where to report trouble."""
 
     name: str
     type: Type
     dictionary: Dictionary
-    place: Place = field(default_factory=Place)
+    place: Place = Place()
 
     def fail(self, error: LftjError, row: int | None = None) -> LftjError:
         """`error` with its place."""

@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
+
 from lftj.dictionary import Dictionary
 from lftj.errors import FrameError
 from lftj.frames.carriers import carry_table
@@ -50,13 +52,14 @@ def read(
         if not is_path and not hasattr(source, "read"):
             raise FrameError(f"facts= is for files, found {type(source).__name__}", code="E231", hint="pass a path, or leave facts= out")
         return read_facts(source, columns, facts or {}, dictionary)
-    carrier = carry_file(source) if is_path else carry_table(source)
+    carrier = carry_file(source) if is_path else None if type(source) is list else carry_table(source)
     if carrier is None:
         if isinstance(source, bytes) or not isinstance(source, Iterable):
             hint = "pass rows as a list of tuples, a pandas, Polars, Arrow or Spark table, or the path of a file"
             raise FrameError(f"{type(source).__name__} holds no rows", code="E231", hint=hint)
         carrier = carry_rows(source, len(columns))
-        mapping = mapping if carrier.rows else None
+        if not carrier.rows:  # as many a change has none to insert, or none to delete
+            return Frame([np.empty(0, np.int64) for _ in columns], 0)
     return _read_carrier(carrier, columns, dictionary, nulls, mapping)
 
 

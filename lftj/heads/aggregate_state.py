@@ -7,8 +7,9 @@ update the head rows are, bit for bit, those that `aggregate` computes from all 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,8 +30,7 @@ _MANY = 1 << 12
 """Assignments from which on it matters in what order they are."""
 
 
-@dataclass(frozen=True, slots=True)
-class GroupsMoved:
+class GroupsMoved(NamedTuple):
     """What a change made of the groups that it affects: their columns, the results of all calls `before` and `after` it, and whether they
     were there (`was`) and are (`here`)."""
 
@@ -49,7 +49,7 @@ class GroupsMoved:
 
     def _rows(self, head: HeadColumns, results: Sequence[np.ndarray], which: np.ndarray) -> Columns:
         rows = head.rows(self.groups, results)
-        if not which.all():
+        if np.count_nonzero(which) < len(which):
             rows = [column[which] for column in rows]
         return rows if head.leads else sort_rows(rows)
 
@@ -119,7 +119,8 @@ class AggregateState:
         stored = [result for result, server in zip(results, self.plan.server, strict=True) if server is not None]
         values = [change.sizes, *stored, *(column for advance in advances for column in advance.columns)]
         groups = self._written(change, found, values)
-        state = replace(self, groups=groups, kept=tuple(a.state for a in advances), order=change.order, steps=change.work.pages)
+        kept = tuple([advance.state for advance in advances])
+        state = AggregateState(self.shape, self.surroundings, self.plan, groups, kept, change.order, change.work.pages)
         before = [change.before[column] for column in self.plan.published]
         return state, GroupsMoved(list(change.groups), before, results, found, change.sizes > 0)
 
@@ -155,7 +156,7 @@ class AggregateState:
         """The groups after a change."""
         alive = change.sizes > 0
         rows = [*change.groups, *values]
-        if alive.all():
+        if np.count_nonzero(alive) == len(alive):
             return self.groups.apply(rows)
         return self.groups.apply([column[alive] for column in rows], change.groups[:, ~alive & found])
 

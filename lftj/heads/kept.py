@@ -25,8 +25,7 @@ class Work:
         self.pages += (tree.height + 1) * rows
 
 
-@dataclass(frozen=True, slots=True)
-class GroupChange:
+class GroupChange(NamedTuple):
     """A net change of assignments, by groups; everything ascends.
 
     `rows` (columns × m) and `net` (m counts, none 0) are what changed, group g being [starts[g], starts[g + 1]). `groups` (columns × n)

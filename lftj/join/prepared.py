@@ -156,7 +156,7 @@ class PreparedPlan:
         trees: list[Tree] = []
         for atom, records in zip(self.plan.atoms, self._parts, strict=True):
             tree = relations[atom.relation].tree(atom.order)
-            if not len(tree):
+            if not tree.count:
                 return None
             for record in records:
                 words[record + at.PART_ROOT] = tree.root

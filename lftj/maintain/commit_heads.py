@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -129,9 +129,9 @@ class CommitHeads:
             columns, signed, trace = assignments_changed(head.shared.body, head.trace, self._versions, self._context, work)
             work.assignments += len(signed)
         if not len(signed):
-            return _Done(head if trace is head.trace else replace(head, trace=trace), changed=(columns, signed))
+            return _Done(head if trace is head.trace else head._replace(trace=trace), changed=(columns, signed))
         aggregate, moved = head.aggregate.advanced(columns, signed)
-        return _Done(replace(head, aggregate=aggregate, trace=trace), moved, (columns, signed))
+        return _Done(head._replace(aggregate=aggregate, trace=trace), moved, (columns, signed))
 
     def _told(self, head: SharedHead, work: RuleWork) -> tuple[Columns, np.ndarray] | None:
         """The change of a head's assignments as a head over the same body has it that groups more finely, if there is one."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 
 import numpy as np
 
@@ -79,7 +78,7 @@ def evaluate_rule(
     else:
         rows, counts, state = _evaluate(rule, before, relations, context)
         work.assignments = int(counts.sum())
-        state = replace(state, work=context.work - spent)
+        state = state._replace(work=context.work - spent)
     work.steps, work.head_changes = context.work - spent, len(counts)
     work.seconds = time.perf_counter() - started
     work.bytes = state.bytes

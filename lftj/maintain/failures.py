@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from lftj.errors import DeclarationError, Span, ValueRangeError, ValueTypeError
 from lftj.maintain.commit_heads import CommitHeads
@@ -13,11 +13,9 @@ from scantree.layout import TooWideError
 _BRACES = "what stands in braces is computed for all values that are found there: repeat inside them what leaves values out"
 
 
-@contextmanager
-def placed(stratum: Stratum, heads: CommitHeads) -> Iterator[None]:
+def placed(stratum: Stratum, heads: CommitHeads) -> AbstractContextManager[None]:
     """As `placed_in`, by the rules of a stratum and those that are derived with them."""
-    with placed_in(lambda: [each for rule in stratum.rules for each in heads.together_with(rule)]):
-        yield
+    return placed_in(lambda: [each for rule in stratum.rules for each in heads.together_with(rule)])
 
 
 @contextmanager

@@ -9,8 +9,8 @@ strategies of its own (`recursion.elastic`).
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from lftj.errors import ValueRangeError
 from lftj.join.context import AllowanceSpentError, Context
@@ -49,14 +49,13 @@ _SOON = 60_000  # and so many while they are less than `_SHARE` of a full evalua
 _SHARE = 0.7
 
 
-@dataclass(frozen=True)
-class Refreshed:
+class Refreshed(NamedTuple):
     """The database with every affected view new, the net change of each that changed (hidden ones included), their states and the work."""
 
     database: Database
     deltas: dict[str, Delta]
     states: ViewStates
-    works: list[RuleWork] = field(default_factory=list)
+    works: Sequence[RuleWork] = ()
 
 
 def refresh(

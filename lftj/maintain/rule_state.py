@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import NamedTuple
 
 from lftj.heads.aggregate_state import AggregateState
 from lftj.heads.support_state import SupportState
@@ -14,8 +16,7 @@ from lftj.maintain.whole_parts import Guards
 from lftj.program.normal_form import FunctorRule, NormalRule
 
 
-@dataclass(frozen=True)
-class RuleState:
+class RuleState(NamedTuple):
     """One version of what is kept of a rule. `work`: kernel steps of its last full evaluation; `own_sizes`: see `chosen_way`.
 
     An aggregated rule keeps all it does in `head`, together with others that have the same body and groups.
@@ -26,7 +27,7 @@ class RuleState:
     work: int = 0
     own_trace: TraceState | None = None
     head: SharedHead | None = None
-    own_sizes: Mapping[str, int] = field(default_factory=dict)
+    own_sizes: Mapping[str, int] = MappingProxyType({})
 
     @staticmethod
     def sharing(rule: NormalRule, head: SharedHead) -> RuleState:

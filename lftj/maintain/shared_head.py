@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import NamedTuple
 
 from lftj.heads.aggregate_shape import HeadColumns
 from lftj.heads.aggregate_state import AggregateState
@@ -82,8 +84,7 @@ class SharedBody:
         return list(dict.fromkeys(term.text for term in terms))
 
 
-@dataclass(frozen=True)
-class SharedHead:
+class SharedHead(NamedTuple):
     """One version of what members keep together.
 
     `work`: kernel steps of the last full evaluation of the body; `sizes`: see `chosen_way`.
@@ -93,7 +94,7 @@ class SharedHead:
     aggregate: AggregateState
     work: int = 0
     trace: TraceState | None = None
-    sizes: Mapping[str, int] = field(default_factory=dict)
+    sizes: Mapping[str, int] = MappingProxyType({})
 
     def refitted(self, shared: SharedBody, user: Mapping[str, UserAggregate] | None = None) -> SharedHead | None:
         """This for other members, from what is kept; None where the body has to be evaluated for what they ask.
@@ -101,20 +102,20 @@ class SharedHead:
         `user`: the users' aggregates, where members are new that may ask for some.
         """
         if shared.calls.keys() == self.shared.calls.keys():
-            return replace(self, shared=shared)
+            return self._replace(shared=shared)
         if self.trace is not None and shared.body.needed != self.shared.body.needed:
             return None  # its indices tell of other columns
         if self.trace is not None and self.trace.body.plan.least:
             return None  # it was given the least value of each group only
         before = {text: place for place, text in enumerate(self.shared.texts())}
         aggregate = refitted(self.aggregate, shared.body.shape, [before.get(text) for text in shared.texts()], user)
-        return None if aggregate is None else replace(self, shared=shared, aggregate=aggregate)
+        return None if aggregate is None else self._replace(shared=shared, aggregate=aggregate)
 
     def without(self, present: Collection[int]) -> SharedHead:
         """This for those members alone whose rules have these ids."""
         left = [member for member in self.shared.members if id(member.rule) in present]
         shared = SharedBody(left, self.shared)
-        return self.refitted(shared) or replace(self, shared=self.shared.of(left))
+        return self.refitted(shared) or self._replace(shared=self.shared.of(left))
 
     @property
     def bytes(self) -> int:

@@ -8,7 +8,6 @@ through the support counts [LFTJ-IVM 2.1–2.3].
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 
 import numpy as np
 
@@ -171,7 +170,7 @@ def _rule(
         delta, state = heads.change(state, work)
         return (delta if delta is not None and len(delta) else None), state
     columns, signed, trace = assignments_changed(body, state.own_trace, versions, context, work, parted)
-    state = state if trace is state.own_trace else replace(state, own_trace=trace)
+    state = state if trace is state.own_trace else state._replace(own_trace=trace)
     work.assignments = len(signed)
     return ((body.head_rows(columns, len(signed)), signed) if len(signed) else None), state
 
