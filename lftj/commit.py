@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import NamedTuple
 
 from lftj.errors import DeclarationError
 from lftj.heads.user import UserAggregate
 from lftj.join.context import Context
+from lftj.join.statistics import tells
 from lftj.keys import check_key
 from lftj.maintain.affected import choosing_elsewhere
 from lftj.maintain.refresh import Refreshed, refresh
@@ -60,6 +62,9 @@ class _Draft:
     def __getitem__(self, name: str) -> RelationVersion:
         return self.updates[name] if name in self.updates else self.database[name]
 
+    def __contains__(self, name: object) -> bool:
+        return name in self.updates or name in self.database
+
     def finished(self) -> Database:
         return self.database.replace(self.updates, drop=self.dropped)
 
@@ -70,6 +75,7 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
     if proposal.program is not before.program:
         _reshape(draft, before.program, proposal, context)
     base_changes = _change_base_rows(draft, before, proposal, context)
+    proposal = _suited(draft, proposal, context)
     stratified, was = proposal.program.stratified, before.program.stratified.order
     changed = frozenset(name for name in proposal.changed_rules if _derived(proposal.program, name))
     changed |= choosing_elsewhere(stratified, was, proposal.changed_rules)
@@ -119,6 +125,20 @@ def _move_base_rows(draft: _Draft, schema: RelationSchema, derived: bool) -> Non
         draft.deltas[name] = remaining.difference(draft[name])
         draft.updates[name] = remaining
         draft.dropped.append(base)
+
+
+def _suited(draft: _Draft, proposal: Proposal, context: Context) -> Proposal:
+    """With the normal forms that suit the rows which are loaded now, for rules that were added before there were enough of them to tell."""
+    loaded = [name for name, delta in draft.deltas.items() if 2 * delta.inserted > draft[name].count and tells(draft[name])]
+    if not loaded:
+        return proposal
+    program, changed = proposal.program.suited(loaded, partial(context.statistics.repeats, draft))
+    for name in changed:
+        if name not in program.stratified.relations:
+            draft.dropped.append(name)
+        elif name not in draft:
+            draft.updates[name] = RelationVersion.empty(program.hidden[name], context.arena)
+    return replace(proposal, program=program, changed_rules=proposal.changed_rules | changed)
 
 
 # ── base rows ─────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -46,16 +47,18 @@ class RelationStatistics:
 def estimate(relation: RelationVersion) -> RelationStatistics:
     """Sample a relation. O(sample · log n).
 
-    A first column that hardly repeats, an identifier, is known from rows side by side; a sample alone cannot tell that.
+    How often the first column repeats is known from rows side by side: a sample at equal distances may have each value once.
     """
     sample = np.array(relation.sample(_SAMPLE), np.int64)
     sample.sort(axis=1)
     counts = np.empty((len(sample), 3), np.int64)
     count_values(sample, counts)
     distinct = [_distinct(values, once, relation.count, sample.shape[1]) for values, once, _ in counts.tolist()]
-    if distinct and relation.count > _SAMPLE and distinct[0] < relation.count < _MOSTLY * (leading := relation.leading_values()):
-        distinct[0] = leading
     crowds = [_crowd(pairs, relation.count, sample.shape[1]) for pairs in counts[:, 2].tolist()]
+    if relation.count > _SAMPLE and (leading := relation.leading_values()) is not None:
+        about, most = leading
+        crowds[0] = float(max(crowds[0], relation.count / about))
+        distinct[0] = about if distinct[0] < relation.count < _MOSTLY * about else min(distinct[0], most)
     return RelationStatistics(relation.count, tuple(distinct), tuple(crowds))
 
 
@@ -67,6 +70,18 @@ def _distinct(values: int, once: int, rows: int, sampled: int) -> float:
 def _crowd(pairs: int, rows: int, sampled: int) -> float:
     """A row and those with its value: of two rows as many are alike as of those sampled."""
     return 1.0 + (rows - 1) * pairs / (sampled * (sampled - 1) / 2) if sampled > 1 else float(rows)
+
+
+class Present(Protocol):
+    """Relations by name."""
+
+    def __contains__(self, name: object, /) -> bool: ...
+    def __getitem__(self, name: str, /) -> RelationVersion: ...
+
+
+def tells(relation: RelationVersion) -> bool:
+    """Whether there are rows enough to tell from them how a rule is best evaluated."""
+    return relation.count >= _FEW
 
 
 class Statistics:
@@ -94,6 +109,8 @@ class Statistics:
             known = self._known[name] = estimate(relation)
         return known
 
-    def repeats(self, relations: Mapping[str, RelationVersion], name: str, column: int) -> bool:
-        """Whether a value of a column has two rows or more, as a row drawn at random finds it; false where there are few rows to tell."""
-        return name in relations and relations[name].count >= _FEW and self.of(relations[name]).crowds[column] >= _SEVERAL
+    def repeats(self, relations: Present, name: str, column: int) -> bool | None:
+        """Whether a value of a column has two rows or more, as a row drawn at random finds it; None where there are few rows to tell."""
+        if name not in relations or not tells(relations[name]):
+            return None
+        return self.of(relations[name]).crowds[column] >= _SEVERAL

@@ -33,13 +33,28 @@ _TOGETHER = {"count": "sum", "sum": "sum", "min": "min", "max": "max"}
 _MOST_ATOMS = 16  # of a body; finding the branches of longer ones takes the square of their length
 
 
-Repeats = Callable[[str, int], bool]
-"""Whether a value of a relation's column is known to have two rows or more on average."""
+Repeats = Callable[[str, int], bool | None]
+"""Whether a value of a relation's column has two rows or more on average; None where there are too few rows to tell."""
 
 
 def never(relation: str, column: int) -> bool:
     """Nothing is known of the rows: no aggregate is drawn in."""
     return False
+
+
+class Asking:
+    """Passes questions on. `unsure`: relations that had too few rows to tell."""
+
+    def __init__(self, repeats: Repeats):
+        self._repeats = repeats
+        self.unsure: set[str] = set()
+
+    def __call__(self, relation: str, column: int) -> bool | None:
+        """See `Repeats`."""
+        found = self._repeats(relation, column)
+        if found is None:
+            self.unsure.add(relation)
+        return found
 
 
 class Known(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from lftj.errors import DeclarationError, Span
@@ -17,10 +17,11 @@ Domains = tuple[tuple[int, ...], ...]
 
 
 class HiddenRelations:
-    """Makes hidden relations `rule7#not1`, `rule7#count1`, …; `schemas` and `rules` are what has been made."""
+    """Makes hidden relations `rule7#not1`, `rule7#count1`, …, but for names that are `taken`; `schemas` and `rules` are what was made."""
 
-    def __init__(self, source: int, span: Span | None):
+    def __init__(self, source: int, span: Span | None, taken: Collection[str] = ()):
         self.source = source
+        self._taken = taken
         self.schemas: list[RelationSchema] = []
         self.rules: list[NormalRule | FunctorRule] = []
         self._span = span
@@ -61,14 +62,19 @@ class HiddenRelations:
     ) -> str:
         known = (kind, choice, *rules)
         if known not in self._known:
-            self._made[kind] = self._made.get(kind, 0) + 1
-            name = f"rule{self.source}#{kind}{self._made[kind]}"
+            name = self._new_name(kind)
             if len(columns) > MOST_COLUMNS:
                 raise _too_wide(name, len(columns), self._span)
             self._known[known] = name
             self.schemas.append(RelationSchema(name, tuple(columns), choice=choice))
             self.rules += [replace(rule, relation=name) for rule in rules]
         return self._known[known]
+
+    def _new_name(self, kind: str) -> str:
+        while True:
+            self._made[kind] = self._made.get(kind, 0) + 1
+            if (name := f"rule{self.source}#{kind}{self._made[kind]}") not in self._taken:
+                return name
 
 
 def _column(place: int, term: Ref | AggregateTerm, rule: NormalRule) -> tuple[str, Type]:

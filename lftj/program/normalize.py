@@ -40,11 +40,14 @@ class NormalizedRule:
     hidden: tuple[RelationSchema, ...]
 
 
-def normalize(rule: CheckedRule, source: int, known: Known = NOTHING, cycle: Collection[str] = ()) -> NormalizedRule:
+def normalize(
+    rule: CheckedRule, source: int, known: Known = NOTHING, cycle: Collection[str] = (), taken: Collection[str] = ()
+) -> NormalizedRule:
     """The normal form of one rule; `source` is its id, which names hidden relations. `known`: what is known of the relations. `cycle`:
-    relations that are known to depend on the rule, which hidden ones read only if they must. Raises DeclarationError (E166).
+    relations that are known to depend on the rule, which hidden ones read only if they must. `taken`: names that no hidden one may have.
+    Raises DeclarationError (E166).
     """
-    hidden = HiddenRelations(source, rule.rule.span)
+    hidden = HiddenRelations(source, rule.rule.span, taken)
     made: list[NormalRule | FunctorRule] = []
     body = chosen_body(rule, hidden)
     for head in rule.heads:

@@ -6,7 +6,7 @@ of names.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -16,7 +16,7 @@ from lftj.program.check import check
 from lftj.program.checked import CheckedProgram, Row
 from lftj.program.choices import refuse_choice_beside_extremes
 from lftj.program.cycles import CycleError
-from lftj.program.eager_aggregation import Known, Repeats, never
+from lftj.program.eager_aggregation import Asking, Known, Repeats, never
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, StratifiedProgram
 from lftj.program.normalize import NormalizedRule, normalize
 from lftj.program.restratify import restratify
@@ -28,10 +28,15 @@ from lftj.syntax.collector import no_cyclic_garbage
 
 @dataclass(frozen=True, slots=True)
 class SourceRule:
-    """A rule of the user and what it became."""
+    """A rule of the user and what it became.
+
+    `plain`: the same under the names that hidden relations have at first; `unsure`: relations whose rows were too few to tell what suits.
+    """
 
     rule: tree.Rule
     normal: NormalizedRule
+    plain: NormalizedRule
+    unsure: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -55,25 +60,52 @@ class Program:
         the rows. Raises ProgramErrors with all problems."""
         with no_cyclic_garbage():
             checked = check(parsed, self.catalog)
-        known = Known(checked.catalog.relations, repeats)
-        sources, ids = dict(self.sources), []
+        normalizer = _Normalizer(checked, repeats, self.next_source)
+        sources, ids = dict(self.sources), [*range(self.next_source, self.next_source + len(checked.rules))]
         errors: list[LftjError] = []
-        for number, rule in enumerate(checked.rules, self.next_source):
+        for number in ids:
             try:
-                sources[number] = SourceRule(rule.rule, normalize(rule, number, known))
+                sources[number] = normalizer.of(number)
             except LftjError as error:
                 errors.append(error)
-            ids.append(number)
         if errors:
             raise ProgramErrors(errors)
+        return self._accepting(normalizer, sources, ids), ids
+
+    def suited(self, loaded: Collection[str], repeats: Repeats) -> tuple[Program, frozenset[str]]:
+        """With other normal forms of the rules that these relations' rows were awaited for, where others suit the rows; and the relations
+        whose rules are others now. O(rules that were added when there were too few rows to tell)."""
+        program, changed = self, frozenset[str]()
+        for number, source in self.sources.items():
+            if not source.unsure.isdisjoint(loaded):
+                program = program._again(number, repeats)
+                if (now := program.sources[number].normal) != source.normal:
+                    changed |= {rule.relation for rule in (*source.normal.rules, *now.rules)}
+        return program, changed
+
+    def _again(self, number: int, repeats: Repeats) -> Program:
+        """With the normal form of a rule that suits the rows."""
+        source, left = self.sources[number], self.remove(number)
+        with no_cyclic_garbage():
+            checked = check(tree.ParsedProgram((source.rule,)), left.catalog)
+        taken = [schema.name for schema in source.normal.hidden]  # views of these names have other rows, and may have other columns
+        normalizer = _Normalizer(checked, repeats, number, taken)
+        found = normalizer.of(number)
+        if found.plain == source.plain:
+            return replace(self, sources={**self.sources, number: replace(source, unsure=found.unsure)})
+        program = left._accepting(normalizer, {**self.sources, number: found}, [number])
+        return replace(program, facts=self.facts, directives=self.directives, next_source=self.next_source)
+
+    def _accepting(self, normalizer: _Normalizer, sources: Mapping[int, SourceRule], ids: Sequence[int]) -> Program:
+        """As `_with`, or with normal forms that do not make the cycles which these do."""
         try:
-            return self._with(checked, sources, ids), ids
+            return self._with(normalizer.checked, sources, ids)
         except ProgramErrors as problems:
-            again = _outside_cycles(problems, checked, known, sources, ids)
+            again = _outside_cycles(problems, normalizer, sources, ids)
             if again is None:
                 raise
             with suppress(ProgramErrors):  # then the cycle is not of our making, and the first problems tell of it
-                return self._with(checked, again, ids), ids
+                return self._with(normalizer.checked, again, ids)
             raise
 
     def _with(self, checked: CheckedProgram, sources: Mapping[int, SourceRule], ids: Sequence[int]) -> Program:
@@ -141,15 +173,32 @@ class Program:
         return StratifiedProgram({**self.catalog.relations, **self.hidden}, self.order)
 
 
+@dataclass(frozen=True)
+class _Normalizer:
+    """Normalises rules that are checked, of ids from `first` on; hidden relations get none of the names that are `taken`."""
+
+    checked: CheckedProgram
+    repeats: Repeats
+    first: int
+    taken: Collection[str] = ()
+
+    def of(self, number: int, cycle: Collection[str] = ()) -> SourceRule:
+        """The rule of this id; `cycle`: see `normalize`. Raises DeclarationError."""
+        rule, asking = self.checked.rules[number - self.first], Asking(self.repeats)
+        known = Known(self.checked.catalog.relations, asking)
+        plain = normalize(rule, number, known, cycle)
+        normal = normalize(rule, number, known, cycle, self.taken) if self.taken else plain
+        return SourceRule(rule.rule, normal, plain, frozenset(asking.unsure))
+
+
 def _outside_cycles(
-    problems: ProgramErrors, checked: CheckedProgram, known: Known, sources: Mapping[int, SourceRule], ids: Sequence[int]
+    problems: ProgramErrors, normalizer: _Normalizer, sources: Mapping[int, SourceRule], ids: Sequence[int]
 ) -> dict[int, SourceRule] | None:
     """The sources with other normal forms of the rules at fault, whose hidden relations read less of the cycle; None if there are none."""
     again = dict(sources)
     for error in problems.errors:
         if isinstance(error, CycleError) and error.source in ids:
-            rule = checked.rules[ids.index(error.source)]
-            again[error.source] = SourceRule(rule.rule, normalize(rule, error.source, known, error.members))
+            again[error.source] = normalizer.of(error.source, error.members)
     return again if any(again[number].normal != sources[number].normal for number in ids) else None
 
 

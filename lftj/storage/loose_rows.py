@@ -61,9 +61,8 @@ class LooseRows(RelationVersion):
             return sort_rows([columns[i] for i in order])
         return sorted_matrix(self._matrix if order == tuple(range(len(order))) else self._matrix.take(order, axis=0))
 
-    def leading_values(self) -> float:
+    def leading_values(self) -> None:
         """Not known: the rows are in no order."""
-        return 0.0
 
 
 class AnyOrder(RelationVersion):
@@ -88,6 +87,6 @@ class AnyOrder(RelationVersion):
         """About `rows` rows at equal distances."""
         return self._relation.sample(rows)
 
-    def leading_values(self) -> float:
-        """The number of distinct values in the first column, or 0."""
+    def leading_values(self) -> tuple[float, float] | None:
+        """Those of the relation."""
         return self._relation.leading_values()

@@ -78,15 +78,17 @@ class RelationVersion:
         """About `rows` rows at equal distances. O(rows · log n)."""
         return self.identity.sample(rows)
 
-    def leading_values(self) -> float:
-        """The number of distinct values in the first column, as told by how often it differs between a row and the next; 0: not known.
+    def leading_values(self) -> tuple[float, float] | None:
+        """The number of distinct values in the first column, as told by how often it differs between a row and the next, and what it hardly
+        exceeds; None: not known.
 
         O(log n): some hundred pairs of rows are looked at.
         """
         if self.count <= _PAIRS:
-            return 0.0
+            return None
         here, behind = self.identity.sample(_PAIRS)[0], self.identity.sample(_PAIRS, behind=1)[0]
-        return self.count * (np.count_nonzero(here != behind) / _PAIRS)
+        differ = max(1, np.count_nonzero(here != behind))
+        return self.count * (differ / _PAIRS), self.count * min(1.0, (differ + 2 * (differ + 1) ** 0.5) / _PAIRS)
 
     def contains(self, columns: Sequence[np.ndarray]) -> np.ndarray:
         """For each of these rows (sorted) whether it is here. O(m log n); O(m + log n) where all of them come after the last one here."""

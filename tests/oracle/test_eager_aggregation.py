@@ -7,6 +7,7 @@ from unittest.mock import patch
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from lftj.join import statistics
 from lftj.join.statistics import Statistics
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
@@ -15,6 +16,7 @@ from tests.strategies.histories import AddRule, Change, RemoveRule, Transact
 from tests.strategies.schemas import Spec
 
 BASES = {"e": 2, "w": 3, "r": 1}
+HEADS = {"h": ("int", "int", "int"), "f": ("int", "float")}
 NUMBERS = st.integers(-1, 2)
 
 
@@ -74,8 +76,7 @@ def changes() -> st.SearchStrategy[Change]:
 @example("h(v0, sum(v2), count()) :- e(v0, v1), w(v1, _, v2), e(v2, v3).", [Change("insert", "w", ((1, 1, 2),))], 0, True)
 @example("h(0, n, 0) :- n = max v3 : { e(v0, v1), e(v1, v2), w(v2, v3, _), !e(v2, v3) }.", [Change("insert", "e", ((1, 1),))], 1, True)
 def test_oracle_aggregates_drawn_into_joins(text: str, history: list[Change], before: int, repeats: bool) -> None:
-    columns = {"h": ("int", "int", "int"), "f": ("int", "float")}
-    pair = Pair([*(Spec(name, ("int",) * arity) for name, arity in BASES.items()), *(Spec(name, types) for name, types in columns.items())])
+    pair = Pair([*(Spec(name, ("int",) * arity) for name, arity in BASES.items()), *(Spec(name, types) for name, types in HEADS.items())])
     (rule,) = parse(text).clauses
     assert isinstance(rule, tree.Rule)
     for change in history[:before]:
@@ -86,4 +87,23 @@ def test_oracle_aggregates_drawn_into_joins(text: str, history: list[Change], be
         pair.step(Transact((change,)))
     assert pair.workspace.verify() == []
     pair.step(Transact((RemoveRule(0),)))
+    assert len(pair.workspace[text[0]]) == 0
+
+
+@given(rules(), st.lists(changes(), min_size=1, max_size=6), st.integers(0, 2), st.integers(1, 4))
+@example(
+    "h(0, n, 0) :- n = max v3 : { e(v0, v1), w(v1, v3, _) }.", [Change("insert", "e", ((1, 1),)), Change("insert", "w", ((1, 1, 2),))], 0, 1
+)
+def test_oracle_rules_added_before_their_rows(text: str, history: list[Change], before: int, few: int) -> None:
+    pair = Pair([*(Spec(name, ("int",) * arity) for name, arity in BASES.items()), *(Spec(name, types) for name, types in HEADS.items())])
+    (rule,) = parse(text).clauses
+    assert isinstance(rule, tree.Rule)
+    with patch.object(statistics, "_FEW", few), patch.object(statistics, "_SEVERAL", 0.0):
+        for change in history[:before]:
+            pair.step(Transact((change,)))
+        pair.step(Transact((AddRule(rule), *history[before : before + 1])))
+        for change in history[before + 1 :]:
+            pair.step(Transact((change,)))
+        assert pair.workspace.verify() == []
+        pair.step(Transact((RemoveRule(0),)))
     assert len(pair.workspace[text[0]]) == 0

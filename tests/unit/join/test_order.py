@@ -256,3 +256,12 @@ def test_an_identifier_is_known_from_rows_side_by_side():
     assert distinct[1] == 7
     repeated = estimate(RelationVersion.build(schema, arena, [np.arange(rows) // 10, np.arange(rows) % 10]))
     assert repeated.distinct[0] < rows / 2
+
+
+def test_how_often_a_first_column_repeats_is_known_from_rows_side_by_side():
+    """A sample at equal distances has each of its values once where there are more values than rows in the sample."""
+    schema = RelationSchema("t", (("item", INT), ("other", INT)))
+    rows, values = 200_000, 2000
+    about = estimate(RelationVersion.build(schema, Arena(), [np.arange(rows) % values, np.arange(rows)]))
+    assert values / 4 < about.distinct[0] < values * 4
+    assert rows / values / 4 < about.crowds[0] < rows / values * 4

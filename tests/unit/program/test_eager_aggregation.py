@@ -105,6 +105,71 @@ def test_rows_tell_whether_a_link_repeats() -> None:
     assert not drawn("e(y, _), w(y, _, d)")
 
 
+LOADED = {
+    "e": pa.table({"x": [n % 20 for n in range(400)], "y": [n // 20 for n in range(400)]}),
+    "w": pa.table({"x": [n % 40 for n in range(400)], "y": list(range(400)), "d": [7] * 400}),
+}
+GREATEST = "v(x, n) :- e(x, _), n = max d : { e(x, y), w(y, _, d) }."
+
+
+def hidden_of(workspace: lftj.Workspace) -> list[str]:
+    return [name for name in workspace._engine.state.database if name.startswith("rule")]
+
+
+def test_a_rule_that_was_there_before_the_rows_is_drawn_in_when_they_are_loaded() -> None:
+    workspace = lftj.connect()
+    workspace.add_rules(DECLARED)
+    rule = workspace.add_rule(GREATEST)
+    before = hidden_of(workspace)
+    for name, rows in LOADED.items():
+        workspace.load(name, rows)
+    assert len(before) == 1
+    assert len(hidden_of(workspace)) == 2
+    assert set(before).isdisjoint(hidden_of(workspace))
+    assert workspace["v"].fetchall() == [(x, 7) for x in range(20)]
+    assert workspace.verify() == []
+    workspace.remove_rule(rule)
+    assert hidden_of(workspace) == []
+    assert len(workspace["v"]) == 0
+
+
+def test_a_rule_and_its_rows_may_come_together() -> None:
+    workspace = lftj.connect()
+    workspace.add_rules(DECLARED)
+    with workspace.transaction() as transaction:
+        transaction.add_rule(GREATEST)
+        for name, rows in LOADED.items():
+            transaction.insert(name, rows)
+    assert len(hidden_of(workspace)) == 2
+    assert workspace["v"].fetchall() == [(x, 7) for x in range(20)]
+
+
+def test_a_load_that_fails_leaves_the_rule_as_it_was() -> None:
+    workspace = lftj.connect()
+    workspace.add_rules(DECLARED + GREATEST)
+    workspace.load("e", LOADED["e"])
+    before = hidden_of(workspace)
+    transaction = workspace.transaction()
+    transaction.insert("w", LOADED["w"])
+    transaction.insert("k", [(1, 1), (1, 2)])
+    with pytest.raises(lftj.errors.KeyViolationError):
+        transaction.commit()
+    assert hidden_of(workspace) == before
+    workspace.load("w", LOADED["w"])
+    assert len(hidden_of(workspace)) == 2
+    assert workspace.verify() == []
+
+
+def test_rows_that_come_one_by_one_leave_rules_as_they_are() -> None:
+    workspace = lftj.connect()
+    workspace.add_rules(DECLARED + GREATEST)
+    workspace.load("w", LOADED["w"])
+    for row in LOADED["e"].to_pylist()[:120]:
+        with workspace.transaction() as transaction:
+            transaction.insert("e", [row])
+    assert len(hidden_of(workspace)) == 1
+
+
 def test_an_answer_that_fits_may_need_parts_that_do_not() -> None:
     workspace = lftj.connect()
     workspace.add_rules(DECLARED)
