@@ -201,6 +201,15 @@ def _add_state(state: np.ndarray, limbs: np.ndarray, infinite: np.ndarray) -> No
 
 
 @compiled
+def _is_empty(state: np.ndarray) -> bool:
+    """Whether nothing has been added, or all of it taken away again."""
+    for word in range(STATE_WORDS):
+        if state[word] != 0:
+            return False
+    return True
+
+
+@compiled
 def advance_states(
     states: np.ndarray, codes: np.ndarray, counts: np.ndarray, starts: np.ndarray, sums: np.ndarray, status: np.ndarray
 ) -> None:
@@ -209,9 +218,16 @@ def advance_states(
     infinite = np.zeros(2, dtype=np.int64)
     for run in range(starts.shape[0]):
         end = starts[run + 1] if run + 1 < starts.shape[0] else codes.shape[0]
-        _add_state(states[run], limbs, infinite)
+        empty = _is_empty(states[run])
+        if not empty:
+            _add_state(states[run], limbs, infinite)
         _accumulate(codes, counts, starts[run], end, limbs, infinite)
         _store_state(limbs, infinite, states[run])
+        if empty:
+            sums[run], exact = _sum_of_few(codes, counts, starts[run], end)
+            if exact:
+                status[run] = EXACT
+                continue
         _add_state(states[run], limbs, infinite)
         sums[run], status[run] = _publish(limbs, 0, 2 * WORDS, infinite)
 

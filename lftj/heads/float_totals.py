@@ -42,7 +42,9 @@ class FloatTotals:
     def advanced(self, change: GroupChange) -> Advance:
         """Adds what came and subtracts what went, exactly; then rounds the affected groups."""
         groups = change.groups.shape[1]
-        pieces = [self._piece(change, first) for first in range(0, groups, _CHUNK)]
+        width, words = len(change.groups), min(groups, _CHUNK) * STATE_WORDS
+        room = np.empty((width + 2, words), np.int64), np.empty((width + 1, words), np.int64)
+        pieces = [self._piece(change, first, *room) for first in range(0, groups, _CHUNK)]
         joined = pieces[0] if len(pieces) == 1 else [np.concatenate(part, axis=-1) for part in zip(*pieces, strict=True)]
         inserts, erases, sums, status = joined
         change.work.count(self.words, groups + inserts.shape[1] + erases.shape[1])
@@ -53,18 +55,16 @@ class FloatTotals:
 
         return Advance(FloatTotals(self.arg, self.words.apply(inserts, erases)), [], results)
 
-    def _piece(self, change: GroupChange, first: int) -> tuple[np.ndarray, ...]:
-        """Words that come and go, rounded sums and how they went, for a chunk of groups."""
+    def _piece(self, change: GroupChange, first: int, inserts: np.ndarray, erases: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Words that come and go, rounded sums and how they went, for a chunk of groups. `inserts`, `erases`: room for the words."""
         starts = change.starts[first : first + _CHUNK]
         low = starts[0]
         high = change.starts[first + _CHUNK] if first + _CHUNK < len(change.starts) else len(change.net)
         groups = np.ascontiguousarray(change.groups[:, first : first + _CHUNK])
         before = self._states(groups)
         after, sums, status = advanced(before, change.rows[self.arg, low:high], change.net[low:high], starts - low)
-        inserts = np.empty((len(groups) + 2, before.size), np.int64)
-        erases = np.empty((len(groups) + 1, before.size), np.int64)
         written, gone = changed_words(groups, before, after, inserts, erases)
-        return inserts[:, :written], erases[:, :gone], sums, status
+        return inserts[:, :written].copy(), erases[:, :gone].copy(), sums, status
 
     def _states(self, groups: np.ndarray) -> np.ndarray:
         states = np.zeros((groups.shape[1], STATE_WORDS), np.int64)

@@ -7,8 +7,6 @@ follow.
 
 from __future__ import annotations
 
-import numpy as np
-
 from lftj.heads.float_sum_kernels import STATE_WORDS, WORDS
 from scantree.jit import compiled, load
 from scantree.page_kernels import leaf_column
@@ -16,13 +14,19 @@ from scantree.seek_kernels import END, SLOT_MASK, compare_leaf_row, leaf_at, low
 
 
 @compiled
+def _balanced(word, lent):
+    """A word with what the one before lends it, and what it lends the next: 1 where it is read as negative."""
+    word += lent
+    # all ones and 1 more is 2⁶⁴: the word is 0 and the 1 goes on
+    return word, 1 if word < 0 or (lent == 1 and word == 0) else 0
+
+
+@compiled
 def to_balanced(state, words):
     """The balanced words of a two's complement state: a word read as negative lends 1 to the next."""
     lent = 0
     for i in range(WORDS):
-        words[i] = state[i] + lent
-        # all ones and 1 more is 2⁶⁴: the word is 0 and the 1 goes on
-        lent = 1 if words[i] < 0 or (lent == 1 and words[i] == 0) else 0
+        words[i], lent = _balanced(state[i], lent)
     for i in range(WORDS, STATE_WORDS):
         words[i] = state[i]
 
@@ -58,17 +62,22 @@ def read_states(memory, root, height, layout, groups, states):
 def changed_words(groups, before, after, inserts, erases):
     """The rows that a tree of balanced words wins and loses when states change: into inserts (width + 2 × …) and erases: their numbers."""
     width = groups.shape[0]
-    old = np.empty(STATE_WORDS, np.int64)
-    new = np.empty(STATE_WORDS, np.int64)
     written = 0
     gone = 0
     for group in range(groups.shape[1]):
-        to_balanced(before[group], old)
-        to_balanced(after[group], new)
+        was, now = before[group], after[group]
+        lent_before = lent_after = 0
         for i in range(STATE_WORDS):
-            if old[i] == new[i]:
+            # most words are 0 and stay so: nothing to be balanced
+            if (was[i] | now[i] | lent_before | lent_after) == 0:
                 continue
-            if new[i] == 0:
+            old, new = was[i], now[i]
+            if i < WORDS:
+                old, lent_before = _balanced(old, lent_before)
+                new, lent_after = _balanced(new, lent_after)
+            if old == new:
+                continue
+            if new == 0:
                 for column in range(width):
                     erases[column, gone] = groups[column, group]
                 erases[width, gone] = i
@@ -77,6 +86,6 @@ def changed_words(groups, before, after, inserts, erases):
             for column in range(width):
                 inserts[column, written] = groups[column, group]
             inserts[width, written] = i
-            inserts[width + 1, written] = new[i]
+            inserts[width + 1, written] = new
             written += 1
     return written, gone

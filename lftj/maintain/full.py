@@ -94,7 +94,7 @@ def aggregated(rule: NormalRule, relations: Relations, context: Context) -> Colu
     terms = [term for term in rule.head if isinstance(term, AggregateTerm)]
     needed = tuple(dict.fromkeys([*rule.group, *(argument.variable for term in terms for argument in term.args)]))
     least = least_plan(rule, relations, context)
-    if least is not None and many_proofs(least, relations):
+    if least is not None and many_proofs(least, relations, context):
         pieces = iter([run_plan(least, relations, context)])
     else:
         count = any(term.function not in _IDEMPOTENT for term in terms)

@@ -11,6 +11,7 @@ from lftj.join.context import Context
 from lftj.join.evaluate import Relations
 from lftj.join.group_plans import plan_behind
 from lftj.join.plan import RulePlan
+from lftj.join.uneven import unevenness
 from lftj.join.variable_orders import variables_of
 from lftj.program.arithmetic import may_fail
 from lftj.program.normal_form import AggregateTerm, NormalRule
@@ -39,7 +40,7 @@ def least_plan(rule: NormalRule, relations: Relations, context: Context) -> Rule
     return plan_behind(rule, group, (*group, value), relations, context.statistics, least=True)
 
 
-def many_proofs(plan: RulePlan, relations: Relations) -> bool:
+def many_proofs(plan: RulePlan, relations: Relations, context: Context) -> bool:
     """Whether a body is thought to have many more proofs in all than there are rows to find them in."""
     read = sum(relations[atom.relation].count for atom in plan.rule.atoms)
-    return bool(plan.choice.bindings) and plan.choice.bindings[-1] > FEW_PROOFS * read
+    return bool(plan.choice.bindings) and plan.choice.bindings[-1] * unevenness(plan.rule, relations, context) > FEW_PROOFS * read

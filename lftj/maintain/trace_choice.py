@@ -15,6 +15,7 @@ from lftj.join.comparison_bounds import ends, is_alone, least
 from lftj.join.context import Context
 from lftj.join.evaluate import Relations, plan_rule
 from lftj.join.plan import PlannedAtom, PlannedProbe, RulePlan
+from lftj.join.uneven import unevenness
 from lftj.maintain.least_values import least_plan, many_proofs
 from lftj.maintain.traced_body import TracedBody
 from lftj.program.normal_form import NormalRule, Value
@@ -56,7 +57,7 @@ def choose_trace(rule: NormalRule, needed: tuple[int, ...], relations: Relations
     if context.trace_budget <= 0:
         return None
     first = least_plan(rule, relations, context) if rule.aggregates else plan_rule(rule, relations, context, needed=needed, count=False)
-    if first is not None and _proofs_per_row(first) >= MANY_PROOFS and not _few_in_all(first, relations):
+    if first is not None and _proofs_per_row(first, relations, context) >= MANY_PROOFS and not _few_in_all(first, relations, context):
         return _within_budget(TracedBody(rule, first, context.dictionary), relations, context, always=True)
     plan = plan_rule(rule, relations, context, needed=needed, count=True)
     return _within_budget(TracedBody(rule, plan, context.dictionary), relations, context, always=False)
@@ -67,15 +68,19 @@ def _forced(body: TracedBody, override: TraceOverride) -> TraceChoice:
     return TraceChoice(body, chosen, dict.fromkeys(chosen, "asked for"))
 
 
-def _proofs_per_row(plan: RulePlan) -> float:
-    """Estimated proofs per binding of the levels that come out, or per group of which the least value does."""
+def _proofs_per_row(plan: RulePlan, relations: Relations, context: Context) -> float:
+    """Estimated proofs per binding of the levels that come out, or per group of which the least value does.
+
+    Some groups may have most: to keep all values of these takes far more room than what the search for the least one looks at in each.
+    """
     emitted = {plan.levels[level].variable for level in range(plan.group_level)}
     before = [size for variable, size in zip(plan.choice.order, plan.choice.bindings, strict=False) if variable in emitted]
     rows = before[-1] if before else 1.0
-    return plan.choice.bindings[-1] / max(rows, 1.0) if plan.choice.bindings else 1.0
+    more = unevenness(plan.rule, relations, context) if plan.least else 1.0
+    return plan.choice.bindings[-1] * more / max(rows, 1.0) if plan.choice.bindings else 1.0
 
 
-def _few_in_all(plan: RulePlan, relations: Relations) -> bool:
+def _few_in_all(plan: RulePlan, relations: Relations, context: Context) -> bool:
     """Whether there is one head row at most, and finding its first proof may take longer than counting all that a change has part in.
 
     Any change that matters has that row searched for anew, from the beginning. Where proofs are many the first one is not far. The values
@@ -84,7 +89,7 @@ def _few_in_all(plan: RulePlan, relations: Relations) -> bool:
     one = plan.least or all(isinstance(level.value, Value) for level in plan.levels[: plan.emit_level])
     if not one or not plan.choice.bindings:
         return False
-    return not many_proofs(plan, relations)
+    return not many_proofs(plan, relations, context)
 
 
 def _within_budget(body: TracedBody, relations: Relations, context: Context, *, always: bool) -> TraceChoice | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+import tracemalloc
 from fractions import Fraction
 
 import numpy as np
@@ -105,3 +106,21 @@ def test_everyday_sums_take_few_words() -> None:
     assert len(kept.words) <= 3 * groups
     exact = [float(sum(map(Fraction, values[keys == group].tolist()))) for group in range(0, groups, 500)]
     assert codes_to_floats(rows[1])[::500].tolist() == exact
+
+
+def test_many_groups_of_few_rows_take_the_room_of_their_words() -> None:
+    random = np.random.default_rng(6)
+    keys = np.sort(random.integers(0, 40_000, 60_000))
+    values = random_floats(random, len(keys))
+    arguments = [keys, floats_to_codes(values)], np.ones(len(keys), dtype=np.int64), Dictionary()
+    tracemalloc.start()
+    try:
+        state, rows = AggregateState.build(Arena(1 << 30), SHAPE, *arguments)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    groups, starts = np.unique(keys, return_index=True)
+    assert codes_to_floats(rows[1]).tolist() == [math.fsum(group) for group in np.split(values, starts[1:])]
+    assert peak < len(groups) * STATE_WORDS * 8 * 3  # what room for all words of each group took was twice that
+    state, _ = state.update([keys, floats_to_codes(values)], np.full(len(keys), -1))
+    assert len(state) == 0

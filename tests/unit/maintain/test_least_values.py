@@ -83,6 +83,35 @@ def test_one_row_a_group_is_kept_and_changes_cost_what_they_touch(rule: str):
     assert workspace.verify() == []
 
 
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "v(i, t, u) :- at(i, t), u = min s : { event(i, s), s > t }.",
+        "v(i, t, u) :- at(i, t), u = max s : { event(i, s), s <= t }.",
+        "v(i, t, min(s)) :- at(i, t), event(i, s), s > t.",
+        "v(i, t, u) :- at(i, t), u = min s : { log(i, s, 1), s > t }.",
+    ],
+    ids=["next", "last", "head", "constant"],
+)
+def test_items_of_which_one_has_most_rows_keep_no_more_than_rows(rule: str):
+    workspace = lftj.connect()
+    workspace.add_rules(
+        ".decl at(i: int, t: int)  .decl event(i: int, s: int)  .decl log(i: int, s: int, k: int)  .decl v(i: int, t: int, u: int)"
+    )
+    item = [max(0, n - ROWS // 2) for n in range(ROWS)]  # 1,500 items, and half of the rows are of the first
+    workspace.load("at", [(i, 2 * n) for n, i in enumerate(item)])
+    workspace.load("event", [(i, 2 * n + 1) for n, i in enumerate(item)])
+    workspace.load("log", [(i, 2 * n + 1, n % 2) for n, i in enumerate(item)])
+    workspace.add_rules(rule)
+    # the first item has 1,125,000 pairs in order
+    assert workspace.memory().df()["rows"].max() <= 5 * ROWS
+    with workspace.transaction() as tx:
+        tx.insert("event", [(0, 500)])
+        tx.insert("log", [(0, 500, 1)])
+    assert steps(workspace) < 200
+    assert workspace.verify() == []
+
+
 @pytest.mark.parametrize("rule", [NEXT, LAST], ids=["next", "last"])
 def test_questions_and_verification_look_at_no_more(rule: str):
     workspace = bounded(rule)
