@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from lftj.syntax.builder import concat as concat
     from lftj.syntax.builder import contains as contains
     from lftj.syntax.builder import count as count
+    from lftj.syntax.builder import day as day
     from lftj.syntax.builder import land as land
     from lftj.syntax.builder import lnot as lnot
     from lftj.syntax.builder import lor as lor
@@ -81,15 +82,19 @@ if TYPE_CHECKING:
     from lftj.syntax.builder import max_ as max_
     from lftj.syntax.builder import mean as mean
     from lftj.syntax.builder import min_ as min_
+    from lftj.syntax.builder import month as month
     from lftj.syntax.builder import range_ as range_
+    from lftj.syntax.builder import round_ as round_
     from lftj.syntax.builder import rule as rule
     from lftj.syntax.builder import strlen as strlen
     from lftj.syntax.builder import substr as substr
     from lftj.syntax.builder import sum_ as sum_
+    from lftj.syntax.builder import to_date as to_date
     from lftj.syntax.builder import to_float as to_float
     from lftj.syntax.builder import to_number as to_number
     from lftj.syntax.builder import to_string as to_string
     from lftj.syntax.builder import vars as vars
+    from lftj.syntax.builder import year as year
     from lftj.transaction import Transaction as Transaction
     from lftj.types import BOOL as BOOL
     from lftj.types import DATE as DATE
@@ -120,7 +125,8 @@ _NAMES = {
     "snapshot": "Snapshot",
     "subscription": "Subscription",
     "syntax.builder": "Expression Formula Predicate Var _ agg aggregate band bnot bor bshl bshr bshru bxor cat choice concat contains "
-    "count land lnot lor lxor match max_ mean min_ range_ rule strlen substr sum_ to_float to_number to_string vars",
+    "count day land lnot lor lxor match max_ mean min_ month range_ round_ rule strlen substr sum_ to_date to_float to_number to_string "
+    "vars year",
     "transaction": "Transaction",
     "types": "BOOL DATE FLOAT INT STR TIMESTAMP Type decimal",
     "verify": "Discrepancy",

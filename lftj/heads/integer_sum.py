@@ -86,8 +86,7 @@ def published_sums(totals: Totals, result: Type, name: Callable[[int], str]) -> 
 
 def outside_range(group: str, shown: str, type: str) -> ValueRangeError:
     """The error for a sum that is none of its type's values."""
-    rounding = "to_float(…)" if type == "int" else "to_float(to_string(…))"
-    hint = f"sum {rounding} of it, which rounds, or make the groups smaller"
+    hint = "sum to_float(…) of it, which rounds, or make the groups smaller"
     return ValueRangeError(f"sum {group} is {shown}, outside the range of {type}", hint=hint)
 
 

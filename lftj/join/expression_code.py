@@ -9,14 +9,14 @@ from lftj.join.plan import RulePlan
 from lftj.join.variable_orders import type_of, variables_of
 from lftj.program.arithmetic import MAY_FAIL
 from lftj.program.normal_form import Apply, Expression, Filter, Ref, Value
-from lftj.types import code_range, encode_constant
+from lftj.types import Type, code_range, encode_constant
 
 _INTEGER = {
     "+": code.ADD, "-": code.SUBTRACT, "*": code.MULTIPLY, "/": code.DIVIDE, "%": code.REMAINDER, "^": code.POWER, "neg": code.NEGATE,
     "min": code.LEAST, "max": code.GREATEST, "band": code.BIT_AND, "bor": code.BIT_OR, "bxor": code.BIT_XOR, "bnot": code.BIT_NOT,
     "bshl": code.SHIFT_LEFT, "bshr": code.SHIFT_RIGHT, "bshru": code.SHIFT_RIGHT_UNSIGNED, "land": code.LOGICAL_AND,
     "lor": code.LOGICAL_OR, "lxor": code.LOGICAL_XOR, "lnot": code.LOGICAL_NOT, "to_int": code.FLOAT_TO_INT, "to_float": code.INT_TO_FLOAT,
-    "mirror": code.BIT_NOT,
+    "mirror": code.BIT_NOT, "year": code.YEAR, "month": code.MONTH, "day": code.DAY, "to_date": code.DAY_OF_TIME,
 }  # fmt: skip
 _FLOAT = {
     "+": code.FLOAT_ADD, "-": code.FLOAT_SUBTRACT, "*": code.FLOAT_MULTIPLY, "/": code.FLOAT_DIVIDE, "%": code.FLOAT_REMAINDER,
@@ -74,9 +74,17 @@ class ExpressionCode:
             self.words += [code.PUSH_CONSTANT, self.encode(expression)]
         else:
             # one operand or two: normalisation nests min and max of several in pairs
-            for i, argument in enumerate(expression.args):
-                self._emit(argument, depth + i)
-            self.words.append(_operation(expression))
+            operand = type_of(self._plan.rule, expression.args[0])
+            if (scaling := _scaling(expression, operand)) is not None:
+                self._emit(expression.args[0], depth)
+                self.stack = max(self.stack, depth + 1)
+                self.words += [code.PUSH_CONSTANT, *scaling]
+            else:
+                for i, argument in enumerate(expression.args):
+                    self._emit(argument, depth + i)
+                if operand.name == "timestamp" and expression.operator in ("year", "month", "day"):
+                    self.words.append(code.DAY_OF_TIME)
+                self.words.append(_operation(expression))
             if expression.operator in MAY_FAIL and (bounds := code_range(expression.type)):
                 self.stack = max(self.stack, depth + 1)
                 self.words += [code.PUSH_CONSTANT, bounds[0], code.AT_LEAST, code.PUSH_CONSTANT, bounds[1], code.AT_MOST]
@@ -84,3 +92,14 @@ class ExpressionCode:
 
 def _operation(expression: Apply) -> int:
     return (_FLOAT if expression.type.name == "float" else _INTEGER)[expression.operator]
+
+
+def _scaling(expression: Apply, operand: Type) -> tuple[int, int] | None:
+    """The power of ten, and the operation with it, that a conversion from or to a decimal is; None for anything else."""
+    scale = operand.scale or 0
+    if expression.operator == "round":
+        places = expression.type.scale or 0
+        return (10 ** (places - scale), code.MULTIPLY) if places >= scale else (10 ** (scale - places), code.ROUND)
+    if operand.name != "decimal":
+        return None
+    return {"to_float": (10**scale, code.SCALED_TO_FLOAT), "to_int": (10**scale, code.DIVIDE)}.get(expression.operator)

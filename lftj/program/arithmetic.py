@@ -15,7 +15,7 @@ from lftj.errors import ValueRangeError
 from lftj.program.normal_form import Apply, Expression, Filter, Value
 from lftj.types import INT64_MAX, INT64_MIN, Type
 
-MAY_FAIL = frozenset(("+", "-", "*", "/", "%", "^", "neg", "to_int"))
+MAY_FAIL = frozenset(("+", "-", "*", "/", "%", "^", "neg", "to_int", "round"))
 """Operators that have no value for some operands."""
 
 _EXACT = decimal.Context(prec=100)
@@ -123,8 +123,12 @@ def _power(base: Any, exponent: Any) -> Any:
     return base**exponent
 
 
-def _to_int(value: float) -> int:
+def _to_int(value: float | decimal.Decimal) -> int:
     return math.trunc(value)
+
+
+def _round(value: Any, places: int) -> decimal.Decimal:
+    return as_decimal(value).quantize(decimal.Decimal(1).scaleb(-places), decimal.ROUND_HALF_UP)
 
 
 def _signed(value: int) -> int:
@@ -156,6 +160,11 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "lnot": lambda value: int(not value),
     "to_float": float,
     "to_int": _to_int,
+    "round": _round,
+    "to_date": lambda value: value.date(),
+    "year": lambda value: value.year,
+    "month": lambda value: value.month,
+    "day": lambda value: value.day,
 }
 
 _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {

@@ -101,14 +101,17 @@ def definitions(equation: Filter) -> list[tuple[int, Expression]]:
 
 
 # ── enough to bind ────────────────────────────────────────────────────────────────────────────────────────────────────
-def slice_for(wanted: Variables, literals: Sequence[CheckedLiteral], heads: Collection[str]) -> list[CheckedLiteral]:
+def slice_for(
+    wanted: Variables, literals: Sequence[CheckedLiteral], heads: Collection[str], near: Variables = NONE
+) -> list[CheckedLiteral]:
     """Few of the atoms and equations in `literals` that bind the `wanted` variables. `heads` are relations to avoid.
 
     Atoms that have nothing in common would give all pairs of their rows. Where other literals link them, those are taken too, but for
-    equations with what `literals` do not bind, as the result of an aggregate that is yet to come.
+    equations with what `literals` do not bind, as the result of an aggregate that is yet to come. So it is with `near`, variables that are
+    bound where the literals will stand: `!( line(o, s2), s2 != s )` is asked about the s of each o, not about every s.
     """
     chosen = _binding(wanted, {}, literals, heads)
-    while link := _link(chosen, literals, heads):
+    while link := _link(chosen, literals, heads, near):
         chosen |= dict.fromkeys(link)
         chosen = _binding(of_literals(link), chosen, literals, heads)
     return [literal for literal in literals if literal in chosen]
@@ -137,10 +140,13 @@ def _binding(
     return chosen
 
 
-def _link(chosen: Collection[CheckedLiteral], literals: Sequence[CheckedLiteral], heads: Collection[str]) -> list[CheckedLiteral]:
-    """A shortest chain of other literals between two chosen ones that have no variable in common, not even through others; [] for none."""
+def _link(
+    chosen: Collection[CheckedLiteral], literals: Sequence[CheckedLiteral], heads: Collection[str], near: Variables
+) -> list[CheckedLiteral]:
+    """A shortest chain of other literals between two chosen ones that have no variable in common, not even through others, or between one
+    and what is `near`; [] for none."""
     groups: list[Variables] = []
-    for variables in filter(None, map(of_literal, chosen)):
+    for variables in filter(None, (*map(of_literal, chosen), near)):
         apart = [group for group in groups if not group & variables]
         groups = [*apart, variables.union(*(group for group in groups if group & variables))]
     avoided = () if any(isinstance(each, CheckedAtom) and each.relation in heads for each in chosen) else heads

@@ -67,8 +67,9 @@ class Lowering(Agenda):
     # ── what an inner body needs of the one around it ─────────────────────────────────────────────────────────────────
     def _imported(self, block: Block, variables: Variables, conjunct: Conjunct) -> list[CheckedLiteral]:
         """Literals of the conjunction for those of `variables` that the block does not bind itself."""
-        missing = (variables & conjunct.bound()) - bound_by(block.literals)
-        return slice_for(missing, conjunct.positive, self.cyclic) if missing else []
+        known, inside = variables & conjunct.bound(), bound_by(block.literals)
+        missing = known - inside
+        return slice_for(missing, conjunct.positive, self.cyclic, known & inside) if missing else []
 
     def _projected(self, literals: list[CheckedLiteral], wanted: Variables, conjunct: Conjunct) -> list[CheckedLiteral]:
         """The same, such that no other variable multiplies assignments: a hidden relation of the wanted variables, if there are others.

@@ -14,6 +14,7 @@ from lftj.program.normal_form import Apply, Expression, Ref, RuleVariable, Value
 from lftj.program.schema import Catalog
 from lftj.program.scope import user_name
 from lftj.program.signatures import (
+    CONVERSIONS,
     KNOWN_FUNCTORS,
     Guess,
     common_type,
@@ -22,6 +23,7 @@ from lftj.program.signatures import (
     negated_type,
     operand_types,
     result_type,
+    rounded_type,
     same_type,
     unknown_functor_hint,
 )
@@ -92,6 +94,8 @@ class Expressions:
                 return constant(term.value, expected, where)
             case tree.Call():
                 made = self._call(term, expected, span)
+                if isinstance(made, Value) and expected is not None and expected.name == "decimal" and made.type.name in ("int", "decimal"):
+                    return constant(made.value, expected, where)
                 return made and self._fits(made, expected, f"`{term.functor}(…)`" if term.functor.isalpha() else "this expression", where)
             case tree.Aggregate():
                 return self._fits(self.aggregate(term, expected, span), expected, f"`{term.function}`", where)
@@ -135,8 +139,7 @@ class Expressions:
             wanted = str(least) if most == least else f"{least} or more"
             raise ArityError(f"`{name}` takes {wanted} argument{'s' if wanted != '1' else ''}, found {len(call.args)}", code="E121")
         guesses = [self.inference.guess(arg) for arg in call.args]
-        conversion = {("to_number", "float"): ("to_int", INT), ("to_float", "int"): ("to_float", FLOAT)}
-        if guesses[0] and (found := conversion.get((name, guesses[0].type.name))):
+        if guesses[0] and (found := CONVERSIONS.get((name, guesses[0].type.name))):
             return self._apply(found[0], call, [guesses[0].type], found[1], span)
         if guesses[0] and (name, guesses[0].type.name) in (("to_number", "int"), ("to_float", "float")):
             return self.term(call.args[0], guesses[0].type, f" for `{name}`", span)
@@ -144,7 +147,22 @@ class Expressions:
             return self._functor(functors.OF_STRINGS[name], call.args, span, written=name)
         if name in functors.STRING_FUNCTORS:
             return self._functor(name, call.args, span)
+        if name == "round" or any(name == functor for functor, _ in CONVERSIONS):
+            return self._of_one_kind(call, guesses[0], span)
         return self._arithmetic(call, guesses, expected, span)
+
+    def _of_one_kind(self, call: tree.Call, guess: Guess | None, span: Span | None) -> Expression | None:
+        """`round`; and the functors that take values of a few types, on one of another type, which is an error."""
+        name, places = call.functor, getattr(call.args[-1], "value", None)
+        if guess is None:
+            return self.term(call.args[0], None, "", span)
+        if name != "round":
+            kinds = [kind for functor, kind in CONVERSIONS if functor == name]
+            raise TypeClashError(f"`{name}` does not take {guess.type}", code="E132", hint=f"it takes a {' or a '.join(kinds)}")
+        if (result := rounded_type(guess.type, places)) is None:
+            message = f"`round` does not take {guess.type} and {call.args[1]}"
+            raise TypeClashError(message, code="E132", hint="write round(x, 2): of a decimal or an int, with a number of places")
+        return self._apply(name, call, [guess.type, INT], result, span)
 
     def _as(self, call: tree.Call, span: Span | None) -> Expression | None:
         """`as(x, T)`: a value as it is, where T is another name of its type. Codes of one type are never read as those of another."""
@@ -155,7 +173,8 @@ class Expressions:
     def _arithmetic(self, call: tree.Call, guesses: list[Guess | None], expected: Type | None, span: Span | None) -> Expression | None:
         """Numbers and dates. Where only constants stand, they take the type that is expected of the result."""
         name = call.functor
-        if expected is not None and expected.numeric and all(guess is not None and not guess.firm for guess in guesses):
+        scaled = name == "*" and expected is not None and expected.name == "decimal"  # the product of constants has a scale of its own
+        if expected is not None and expected.numeric and not scaled and all(guess is not None and not guess.firm for guess in guesses):
             guesses = [Guess(expected, True)] * len(guesses)
         operand = common_type(guesses) or expected or INT
         if name == "neg":
@@ -165,7 +184,7 @@ class Expressions:
         if name in ("min", "max"):
             result = self._admitted(name, result_type(name, operand, operand), operand)
             return self._apply(name, call, [operand] * len(call.args), result, span)
-        operands = operand_types(name, *guesses) or (INT, INT)
+        operands = operand_types(name, *guesses) or tuple(INT if guess is None else guess.type for guess in guesses)
         return self._apply(name, call, list(operands), self._admitted(name, result_type(name, *operands), *operands), span)
 
     def _admitted(self, name: str, result: Type | None, *operands: Type) -> Type:
@@ -173,7 +192,8 @@ class Expressions:
             shown = " and ".join(dict.fromkeys(map(str, operands)))
             hint = "convert one side with to_float(…) or to_number(…)" if all(each.numeric for each in operands) else None
             if any(each.name == "decimal" for each in operands):
-                hint = "decimals of one scale add and subtract; for anything else compute with to_float(to_string(…))"
+                hint = "decimals multiply with decimals and ints, up to 18 places, and add with one scale, which round(x, 2) gives; 0.5 is "
+                hint += 'written decimal("0.5"); for anything else compute with to_float(…)'
             raise TypeClashError(f"`{name}` does not take {shown}", code="E132", hint=hint)
         return result
 

@@ -9,10 +9,13 @@ from lftj.program.normal_form import Expression, Value
 from lftj.program.scope import term_aggregates
 from lftj.program.signatures import BUILT_IN_AGGREGATES, aggregate_type, conversion_hint, same_type
 from lftj.syntax import tree
-from lftj.syntax.functors import FUNCTORS, closest
+from lftj.syntax.functors import FUNCTORS, unknown_hint
 from lftj.types import STR, Type
 
-_FORMS = {"count": "count()", "concat": "concat(s), concat(s, separator) or concat(s, separator, order keys…)"}
+_FORMS = {
+    "count": "count(), the number of ways to make the body true; different values are counted where a view has nothing but them",
+    "concat": "concat(s), concat(s, separator) or concat(s, separator, order keys…)",
+}
 
 
 def head_aggregate(expressions: Expressions, term: tree.HeadAggregate, expected: Type | None, where: str) -> CheckedHeadAggregate | None:
@@ -41,9 +44,8 @@ def _argument_types(expressions: Expressions, term: tree.HeadAggregate, expected
         return list(user.argument_types)
     if function not in BUILT_IN_AGGREGATES:
         known = [*BUILT_IN_AGGREGATES, *expressions.catalog.aggregates]
-        near = closest(function, [*known, *FUNCTORS])
         listed = f"aggregates are {', '.join(known)}; functions are {', '.join(sorted(FUNCTORS))}"
-        hint = f"did you mean `{near}`?" if near else listed
+        hint = unknown_hint(function, [*known, *FUNCTORS], listed)
         raise UnknownNameError(f"unknown aggregate or function `{function}`", code="E112", hint=hint)
     if count != {"count": 0, "concat": max(1, count)}.get(function, 1):
         wanted = {"count": "no arguments", "concat": "at least one argument"}.get(function, "1 argument")

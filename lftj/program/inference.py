@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from lftj.errors import LftjError
 from lftj.program.functors import STRING_FUNCTORS
 from lftj.program.schema import UNKNOWN, Catalog
-from lftj.program.signatures import Guess, aggregate_type, common_type, operand_types, result_type
+from lftj.program.signatures import Guess, aggregate_type, common_type, operand_types, result_type, rounded_type
 from lftj.syntax import tree
-from lftj.types import BOOL, FLOAT, INT, STR, Type, type_of_value
+from lftj.types import BOOL, DATE, FLOAT, INT, STR, Type, type_of_value
 
 _OF_CLASS = {int: INT, float: FLOAT, str: STR, bool: BOOL}
 
@@ -60,6 +60,11 @@ class Inference:
         if (known := STRING_FUNCTORS.get(name)) is not None and known.result is not None:
             return Guess(known.result, True)
         guesses = [self.guess(arg) for arg in call.args]
+        if name == "round" and len(guesses) == 2 and guesses[0] is not None:
+            found = rounded_type(guesses[0].type, getattr(call.args[1], "value", None))
+            return Guess(found, True) if found else None
+        if name == "to_date":
+            return Guess(DATE, True)
         if name in ("neg", "min", "max"):
             found = common_type(guesses)
             return Guess(found, any(guess is not None and guess.firm for guess in guesses)) if found and None not in guesses else None

@@ -18,7 +18,15 @@ FUNCTIONS = {"min": -1, "max": 1}
 """The aggregates that a cycle may go through, with the direction in which their values move."""
 
 _PASSING = {"+", "min", "max"}  # move as their arguments do
-_SLOPES = {"neg": (-1,), "-": (1, -1), "to_float": (1,), "to_int": (1,)}  # and these, by a factor of ±1 for each argument
+_SLOPES = {
+    "neg": (-1,),
+    "-": (1, -1),
+    "to_float": (1,),
+    "to_int": (1,),
+    "round": (1, 1),
+    "to_date": (1,),
+    "year": (1,),
+}  # and these, by a factor of ±1 for each argument
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,10 +40,11 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """Arithmetic. `operator` is one of `+ - * / % ^ neg min max band bor bxor bnot bshl bshr bshru land lor lxor lnot to_float to_int`.
-    Hidden relations also have `mirror`, which turns the bits of a code of any type.
+    """Arithmetic. `operator` is one of `+ - * / % ^ neg min max band bor bxor bnot bshl bshr bshru land lor lxor lnot to_float to_int`,
+    `round year month day to_date`. Hidden relations also have `mirror`, which turns the bits of a code of any type.
 
-    `type` is the type of the result; the arguments all have the operand type (conversions are explicit).
+    `type` is the type of the result; the arguments all have the operand type (conversions are explicit), but for `*` on decimals and
+    `round`, whose second argument is the number of places.
     """
 
     operator: str

@@ -4,6 +4,7 @@
 |------------------------------|----------------------------------|-------------------------------|
 | `+ - * / % ^`, unary `-`     | two ints or two floats           | the same                      |
 | `+ -`, unary `-`             | two decimals of one scale        | decimal of that scale         |
+| `*`                          | decimals, or one and an int      | decimal: the scales added     |
 | `-`                          | two dates / two timestamps       | int: days / microseconds      |
 | `+ -`                        | date and int / timestamp and int | date / timestamp              |
 | `band bor … lor lxor lnot`    | ints                             | int                           |
@@ -19,8 +20,8 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 
-from lftj.syntax.functors import FUNCTORS, WORD_FUNCTORS, closest
-from lftj.types import BOOL, FLOAT, INT, MAX_DECIMAL_PRECISION, STR, Type, decimal
+from lftj.syntax.functors import FUNCTORS, WORD_FUNCTORS, unknown_hint
+from lftj.types import BOOL, DATE, FLOAT, INT, MAX_DECIMAL_PRECISION, STR, Type, decimal
 
 ARITHMETIC = frozenset("+-*/%^")
 BITWISE = frozenset(WORD_FUNCTORS)
@@ -28,6 +29,7 @@ BITWISE = frozenset(WORD_FUNCTORS)
 
 KNOWN_FUNCTORS = frozenset(FUNCTORS) | ARITHMETIC | BITWISE | {"neg"}
 _TEMPORAL = ("date", "timestamp")
+_EXACT = frozenset(("int", "decimal"))
 BUILT_IN_AGGREGATES = ("count", "sum", "min", "max", "mean", "concat")
 
 
@@ -65,6 +67,10 @@ def operand_types(operator: str, left: Guess | None, right: Guess | None) -> tup
         return left.type, (right.type if right and right.type.name in _TEMPORAL else INT)
     if operator in "+-" and left is None and (right is None or right.type == INT):
         return None
+    if operator == "*" and (left is None or right is None) and (left or right or Guess(INT, False)).type.name in _EXACT:
+        return None  # a decimal may turn up on the other side, with a scale of its own
+    if operator == "*" and left and right and "decimal" in (left.type.name, right.type.name):
+        return left.type, right.type
     known = common_type([left, right])
     return None if known is None else (known, known)
 
@@ -77,6 +83,9 @@ def result_type(operator: str, left: Type, right: Type) -> Type | None:
         if right == INT and operator in "+-":
             return left
         return INT if operator == "-" and right == left else None
+    if operator == "*" and "decimal" in (left.name, right.name) and {left.name, right.name} <= _EXACT:
+        scale = (left.scale or 0) + (right.scale or 0)
+        return decimal(MAX_DECIMAL_PRECISION, scale) if scale <= MAX_DECIMAL_PRECISION else None
     if not same_type(left, right):
         return None
     if left == STR:
@@ -93,6 +102,24 @@ def result_type(operator: str, left: Type, right: Type) -> Type | None:
 def negated_type(type: Type) -> Type | None:
     """The type of unary minus; None where there is none."""
     return type if type.numeric else None
+
+
+CONVERSIONS: dict[tuple[str, str], tuple[str, Type]] = {
+    ("to_number", "float"): ("to_int", INT),
+    ("to_number", "decimal"): ("to_int", INT),
+    ("to_float", "int"): ("to_float", FLOAT),
+    ("to_float", "decimal"): ("to_float", FLOAT),
+    ("to_date", "timestamp"): ("to_date", DATE),
+    **{(part, kind): (part, INT) for part in ("year", "month", "day") for kind in _TEMPORAL},
+}
+"""Functors of one argument that are arithmetic: the operator and its result, by the functor and the name of the argument's type."""
+
+
+def rounded_type(type: Type, places: object) -> Type | None:
+    """The type of `round(x, places)`; None when x, or that number of places, is none that it takes."""
+    if type.name not in _EXACT or not isinstance(places, int) or isinstance(places, bool) or not 0 <= places <= MAX_DECIMAL_PRECISION:
+        return None
+    return decimal(MAX_DECIMAL_PRECISION, places)
 
 
 # ── aggregates ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -117,14 +144,15 @@ def conversion_hint(found: Type, expected: Type) -> str | None:
     """How to write the conversion from one type to another, where there is a way."""
     if expected.name == "str":
         return "convert it with to_string(…)"
-    if (found.name, expected.name) in (("int", "float"), ("str", "float")):
+    if (found.name, expected.name) in (("int", "float"), ("str", "float"), ("decimal", "float")):
         return "convert it with to_float(…)"
     if (found.name, expected.name) in (("float", "int"), ("str", "int")):
         return "convert it with to_number(…)"
     if found.name == expected.name == "decimal":
-        return f"declare both with one scale: one has {found.scale} decimal places, the other {expected.scale}"
-    if (found.name, expected.name) == ("decimal", "float"):
-        return "convert it with to_float(to_string(…)), or declare both with one type"
+        places = f"one has {found.scale} decimal places, the other {expected.scale}"
+        return f"write round(…, {expected.scale}), or declare both with one scale: {places}"
+    if (found.name, expected.name) == ("int", "decimal"):
+        return f"convert it with round(…, {expected.scale})"
     return "declare both with one type" if found.numeric and expected.numeric else None
 
 
@@ -149,5 +177,5 @@ def constant_hint(value: object, expected: Type) -> str | None:
 
 def unknown_functor_hint(name: str) -> str:
     """The nearest functor, or all of them."""
-    near = closest(name, [each for each in KNOWN_FUNCTORS if each.isidentifier()])
-    return f"did you mean `{near}`?" if near else "functors are " + ", ".join(sorted(FUNCTORS)) + ", and the operators on bits"
+    known = [each for each in KNOWN_FUNCTORS if each.isidentifier()]
+    return unknown_hint(name, known, "functors are " + ", ".join(sorted(FUNCTORS)) + ", and the operators on bits")

@@ -73,8 +73,33 @@ def to_number(text: object) -> Expression:
 
 
 def to_float(value: object) -> Expression:
-    """The float of an integer or of a string."""
+    """The float of an integer, of a decimal or of a string."""
     return call("to_float", value)
+
+
+def to_date(time: object) -> Expression:
+    """The date of a timestamp."""
+    return call("to_date", time)
+
+
+def year(date: object) -> Expression:
+    """The year of a date or of a timestamp."""
+    return call("year", date)
+
+
+def month(date: object) -> Expression:
+    """The month of a date or of a timestamp, from 1 to 12."""
+    return call("month", date)
+
+
+def day(date: object) -> Expression:
+    """The day of the month of a date or of a timestamp, from 1 to 31."""
+    return call("day", date)
+
+
+def round_(value: object, places: int) -> Expression:
+    """A decimal or an integer as a decimal with so many places, halves away from zero."""
+    return call("round", value, places)
 
 
 def band(left: object, right: object) -> Expression:
@@ -215,6 +240,7 @@ def aggregate(function: str, target: object, body: object = None) -> Expression:
 
 __all__ = [
     "Expression", "Formula", "FunctionTerm", "Predicate", "Var", "_", "agg", "aggregate", "band", "bnot", "bor", "bshl",
-    "bshr", "bshru", "bxor", "cat", "choice", "concat", "contains", "count", "land", "lnot", "lor", "lxor", "match", "max_", "mean",
-    "min_", "rule", "strlen", "substr", "sum_", "to_float", "to_number", "to_string", "to_tree", "vars",
+    "bshr", "bshru", "bxor", "cat", "choice", "concat", "contains", "count", "day", "land", "lnot", "lor", "lxor", "match", "max_", "mean",
+    "min_", "month", "round_", "rule", "strlen", "substr", "sum_", "to_date", "to_float", "to_number", "to_string", "to_tree", "vars",
+    "year",
 ]  # fmt: skip

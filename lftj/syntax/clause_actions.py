@@ -106,9 +106,8 @@ class ClauseActions(DirectiveActions):
             hint = f"in a body write {'count : { … }' if name == 'count' else f'{name} x : {{ … }}'}; {name}(…) belongs in the head"
             self.problem(f"the aggregate {name}(…) in a body", aggregate, hint)
             return
-        near = functors.closest(name, functors.FUNCTORS)
         known = ", ".join(sorted(functors.FUNCTORS))
-        hint = f"did you mean {near}?" if near else f"an atom is a condition of its own; functions are {known}"
+        hint = functors.unknown_hint(name, functors.FUNCTORS, f"an atom is a condition of its own; functions are {known}", quote="")
         self.errors.append(UnknownNameError(f"unknown function {name}(…)", code="E112", span=aggregate.span, hint=hint))
 
     # ── declarations ──────────────────────────────────────────────────────────────────────────────────────────────────

@@ -143,7 +143,7 @@ class TermOperators(RefusedOperators, TermHolder):
         return call("to_number", self)
 
     def to_float(self) -> Expression:
-        """The float of an integer or of a string."""
+        """The float of an integer, of a decimal or of a string."""
         return call("to_float", self)
 
     def contains(self, part: object) -> Formula:

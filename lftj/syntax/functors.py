@@ -45,6 +45,11 @@ FUNCTORS: dict[str, tuple[int, int | None]] = {
     "to_string": (1, 1),
     "to_number": (1, 1),
     "to_float": (1, 1),
+    "to_date": (1, 1),
+    "year": (1, 1),
+    "month": (1, 1),
+    "day": (1, 1),
+    "round": (2, 2),
     "min": (2, None),
     "max": (2, None),
     "range": (2, 3),
@@ -61,6 +66,11 @@ USAGE: dict[str, str] = {
     "to_string": "write to_string(value)",
     "to_number": "write to_number(text)",
     "to_float": "write to_float(value)",
+    "to_date": "write to_date(timestamp)",
+    "year": "write year(date)",
+    "month": "write month(date)",
+    "day": "write day(date), for the day of the month",
+    "round": "write round(decimal, places), with a number for the places",
     "min": "write min(a, b, …)",
     "max": "write max(a, b, …)",
     "range": "write x = range(from, to) or x = range(from, to, step)",
@@ -80,6 +90,18 @@ SYNONYMS: dict[str, str] = {
     "to_unsigned": "to_number",
 }
 """Soufflé's other conversions: there is one integer type here."""
+
+LIKE = 'patterns are those of regular expressions, for the whole string, with .* for % and . for _: match("PROMO.*", s)'
+OF_SQL: dict[str, str] = {
+    "abs": "write max(x, -x)",
+    "avg": "the mean is mean(x) in a head, and mean x : { … } in a body",
+    "date_part": "write year(date), month(date) or day(date)",
+    "extract": "write year(date), month(date) or day(date)",
+    "length": USAGE["strlen"],
+    "like": LIKE,
+    "substring": USAGE["substr"],
+}
+"""Functions of SQL that have another name here, with what to write instead."""
 
 PREDICATES = frozenset({"contains", "match"})
 """Conditions that are written like atoms, with two arguments."""
@@ -159,6 +181,14 @@ def wrong_arity(name: str, found: int) -> str | None:
     number = str(least) if greatest == least else f"at least {least}" if greatest is None else f"{least} to {greatest}"
     expected = f"{number} argument{'s' if number != '1' else ''}"
     return f"{name} takes {expected}, found {found}"
+
+
+def unknown_hint(name: str, known: Iterable[str], otherwise: str, quote: str = "`") -> str:
+    """What to write instead of a function that does not exist: what SQL calls so, the nearest of the `known` names, or `otherwise`."""
+    if instead := OF_SQL.get(name.casefold()):
+        return instead
+    near = closest(name, known)
+    return f"did you mean {quote}{near}{quote}?" if near else otherwise
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:

@@ -6,6 +6,8 @@ import re
 
 from lark import Token
 
+from lftj.syntax.functors import LIKE
+
 _RULE = "a rule is written head :- body."
 _NOT_EQUAL = "inequality is written `!=`"
 _AS_IT_IS = "a condition stands as it is, and a new variable needs no word: z = x + 1, z > y"
@@ -41,6 +43,9 @@ _WORDS_INSTEAD = {
     "in": "each value is told by itself, (x = 1 ; x = 2), or all by x = range(1, 3)",
     "avg": "the mean is written mean x : { … }",
     "average": "the mean is written mean x : { … }",
+    "like": LIKE,
+    "between": "write both comparisons: 1 <= x, x <= 5",
+    "distinct": "rows are distinct as they are; to count the different values of some columns, write a view that has nothing but them",
 }
 
 
@@ -48,8 +53,8 @@ def remedy(text: str, offset: int, expected: str, previous: Token | None) -> str
     """What to write instead of what stands at `offset`, behind the token `previous`, where the mistake is a known one."""
     word = re.compile(r"\w+").match(text, offset)
     for found in (str(previous), word.group() if word else ""):
-        if found in _WORDS_INSTEAD:
-            return _WORDS_INSTEAD[found]
+        if found.lower() in _WORDS_INSTEAD:
+            return _WORDS_INSTEAD[found.lower()]
     for start in (max(0, offset - 1), offset):
         for pattern, hint in _INSTEAD:
             match = re.compile(pattern).match(text, start)

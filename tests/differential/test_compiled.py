@@ -25,6 +25,7 @@ NAMES = (
     "nested_negation",
     "head_aggregates",
     "arithmetic",
+    "dates_and_decimals",
     "functions",
     "floats",
     "count_and_sum_of_groups",

@@ -36,6 +36,8 @@ FUNCTIONS = {
     "strlen": "length({})",
 }
 FUNCTIONS |= {"to_string": "({}::VARCHAR)", "substr": "substr({}, {} + 1, {})"}
+FUNCTIONS |= {part: f"{part}({{}})" for part in ("year", "month", "day")}
+FUNCTIONS |= {"to_number": "trunc({})::BIGINT", "to_float": "({}::DOUBLE)", "to_date": "({}::DATE)", "round": "round({}, {}::INT)"}
 AGGREGATES = {"sum": "sum", "min": "min", "max": "max", "mean": "avg"}
 
 Names = Mapping[str, str]

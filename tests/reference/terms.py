@@ -103,6 +103,11 @@ FUNCTORS: dict[str, Callable[..., Value]] = {
     "to_string": lambda value: str(value).lower() if isinstance(value, bool) else format(value, "f" * isinstance(value, decimal.Decimal)),
     "to_number": int,
     "to_float": float,
+    "to_date": lambda value: value.date(),
+    "year": lambda value: value.year,
+    "month": lambda value: value.month,
+    "day": lambda value: value.day,
+    "round": lambda value, places: decimal.Decimal(value).quantize(decimal.Decimal(10) ** -places, decimal.ROUND_HALF_UP),
     "as": lambda value, type_: value,
 }
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hypothesis import strategies as st
 
 from lftj.syntax import tree
-from tests.strategies.schemas import values
+from tests.strategies.schemas import COST, values
 
 Draw = st.DrawFn
 Typed = dict[str, str]
@@ -31,12 +31,17 @@ def plain(draw: Draw, bound: Typed, type_: str) -> tree.Term:
 
 def _integer(draw: Draw, bound: Typed, functors: bool) -> tree.Term:
     left = plain(draw, bound, "int")
-    days = ["days"] * bool(of_type(bound, "date"))
-    kind = draw(st.sampled_from(["+", "-", "*", "/", "%", "neg", "min", "max", "band", *["strlen"] * functors, *days]))
+    days = ["days", "year", "month", "day"] * bool(of_type(bound, "date"))
+    whole = ["to_number"] * bool(of_type(bound, COST))
+    kind = draw(st.sampled_from(["+", "-", "*", "/", "%", "neg", "min", "max", "band", *["strlen"] * functors, *days, *whole]))
     if kind == "neg":
         return tree.Call("neg", (left,))
     if kind == "strlen":
         return tree.Call("strlen", (plain(draw, bound, "str"),))
+    if kind in ("year", "month", "day"):
+        return tree.Call(kind, (plain(draw, bound, draw(st.sampled_from(["date", "timestamp"]))),))
+    if kind == "to_number":
+        return tree.Call(kind, (plain(draw, bound, COST),))
     if kind == "days":
         between = tree.Call("-", (plain(draw, bound, "date"), plain(draw, bound, "date")))
         return tree.Call("%", (between, tree.Constant(3)))
@@ -44,6 +49,13 @@ def _integer(draw: Draw, bound: Typed, functors: bool) -> tree.Term:
         return tree.Call(kind, (left, tree.Constant(draw(st.sampled_from([2, 3, -2])))))
     right = plain(draw, bound, "int")
     return tree.Call(kind, (left, right))
+
+
+def _cost(draw: Draw, bound: Typed) -> tree.Term:
+    first = plain(draw, bound, COST)
+    if draw(st.booleans()):
+        return tree.Call("*", (first, plain(draw, bound, "int")))
+    return tree.Call("round", (tree.Call("*", (first, plain(draw, bound, COST))), tree.Constant(2)))
 
 
 def _string(draw: Draw, bound: Typed) -> tree.Term:
@@ -65,6 +77,12 @@ def expression(draw: Draw, bound: Typed, type_: str, functors: bool = True) -> t
         return _string(draw, bound)
     if type_ in ("str", "bool"):
         return plain(draw, bound, type_)
+    if type_ == COST and draw(st.booleans()):
+        return _cost(draw, bound)
+    if type_ == "float" and of_type(bound, COST) and draw(st.booleans()):
+        return tree.Call("to_float", (plain(draw, bound, COST),))
+    if type_ == "date" and of_type(bound, "timestamp") and draw(st.booleans()):
+        return tree.Call("to_date", (plain(draw, bound, "timestamp"),))
     operator = draw(st.sampled_from(["min", "max"] if type_ == "timestamp" else ["+", "-", "min", "max"]))
     if type_ == "date" and operator in "+-":
         return tree.Call(operator, (plain(draw, bound, type_), tree.Constant(draw(st.integers(0, 2)))))

@@ -110,3 +110,34 @@ def divide(state, left, right, remainder):
     if quotient < 0 and quotient * right != left:
         quotient += 1
     return left - quotient * right if remainder else quotient
+
+
+@compiled
+def rounded(value, unit):
+    """value / unit to the nearest integer, halves away from zero, where unit is a power of ten from 10 on and |value| < 10¹⁸."""
+    size = abs(value)
+    quotient = size // unit
+    if 2 * (size - quotient * unit) >= unit:
+        quotient += 1
+    return -quotient if value < 0 else quotient
+
+
+@compiled
+def exact_float(value, unit):
+    """The float nearest to value / unit, where unit is a power of ten up to 10¹⁸ and |value| < 10¹⁸."""
+    size = abs(value)
+    if size <= 1 << 53:
+        return float(value) / float(unit)  # both are exact, so that only the quotient is rounded
+    mantissa = size // unit
+    rest = size - mantissa * unit
+    power = 1.0
+    while mantissa < 1 << 54:  # until there are two bits more than a float has, whose rounding the rest then decides
+        rest *= 2
+        mantissa *= 2
+        if rest >= unit:
+            rest -= unit
+            mantissa += 1
+        power *= 0.5
+    if rest > 0:
+        mantissa |= 1
+    return float(mantissa) * power if value > 0 else -float(mantissa) * power

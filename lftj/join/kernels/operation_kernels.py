@@ -11,6 +11,7 @@ import math
 
 import numpy as np
 
+from lftj.join.kernels.calendar_kernels import calendar_part, day_of_time
 from lftj.join.kernels.layout_kernels import (
     DIVISION_BY_ZERO,
     FAILURE,
@@ -21,9 +22,11 @@ from lftj.join.kernels.number_kernels import (
     add,
     code_float,
     divide,
+    exact_float,
     float_code,
     integer_power,
     multiply,
+    rounded,
     subtract,
 )
 from scantree.jit import (
@@ -43,11 +46,13 @@ LEAST, GREATEST = 17, 18
 BIT_AND, BIT_OR, BIT_XOR, SHIFT_LEFT, SHIFT_RIGHT, SHIFT_RIGHT_UNSIGNED = 20, 21, 22, 23, 24, 25
 LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR = 27, 28, 29
 AT_LEAST, AT_MOST = 30, 31  # the left operand, which fails beyond the right one
+ROUND, SCALED_TO_FLOAT = 32, 33  # of a decimal, with a power of ten
 FLOAT_ADD, FLOAT_SUBTRACT, FLOAT_MULTIPLY, FLOAT_DIVIDE, FLOAT_REMAINDER, FLOAT_POWER = 40, 41, 42, 43, 44, 45
 EQUAL, NOT_EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL = 60, 61, 62, 63, 64, 65
 TEXT_LESS, TEXT_LESS_EQUAL, TEXT_GREATER, TEXT_GREATER_EQUAL = 72, 73, 74, 75
 # with one operand
 NEGATE, BIT_NOT, LOGICAL_NOT, FLOAT_NEGATE, INT_TO_FLOAT, FLOAT_TO_INT = 80, 81, 82, 83, 84, 85
+DAY_OF_TIME, YEAR, MONTH, DAY = 90, 91, 92, 93
 
 
 @compiled
@@ -77,6 +82,10 @@ def integer_operation(state, operation, left, right):
         result = left
         if (left < right) if operation == AT_LEAST else (left > right):
             store(state, FAILURE, OVERFLOW)
+    elif operation == ROUND:
+        result = rounded(left, right)
+    elif operation == SCALED_TO_FLOAT:
+        result = float_code(exact_float(left, right))
     else:
         result = bit_operation(operation, left, right)
     return result
@@ -146,6 +155,10 @@ def unary_operation(state, operation, value):
         return float_code(-code_float(value))
     if operation == INT_TO_FLOAT:
         return float_code(float(value))
+    if operation == DAY_OF_TIME:
+        return day_of_time(value)
+    if operation >= YEAR:
+        return calendar_part(value, operation - YEAR)
     number = code_float(value)
     if not -(2.0**63) <= number < 2.0**63:
         store(state, FAILURE, OVERFLOW)

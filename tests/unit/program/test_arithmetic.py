@@ -30,6 +30,16 @@ CASES = [
     ("-", (D(2013, 1, 1), 1), DATE, D(2012, 12, 31)),
     ("+", (T(2013, 1, 1), 10**6), TIMESTAMP, T(2013, 1, 1, 0, 0, 1)), ("-", (T(2013, 1, 2), T(2013, 1, 1)), INT, 86_400_000_000),
     ("+", (decimal.Decimal("0.10"), decimal.Decimal("0.25")), decimal_type(18, 2), decimal.Decimal("0.35")),
+    ("*", (decimal.Decimal("0.10"), decimal.Decimal("0.25")), decimal_type(18, 4), decimal.Decimal("0.0250")),
+    ("*", (3, decimal.Decimal("0.25")), decimal_type(18, 2), decimal.Decimal("0.75")),
+    ("round", (decimal.Decimal("0.125"), 2), decimal_type(18, 2), decimal.Decimal("0.13")),
+    ("round", (decimal.Decimal("-0.125"), 2), decimal_type(18, 2), decimal.Decimal("-0.13")),
+    ("round", (decimal.Decimal("-0.5"), 3), decimal_type(18, 3), decimal.Decimal("-0.500")),
+    ("round", (7, 1), decimal_type(18, 1), decimal.Decimal("7.0")),
+    ("to_float", (decimal.Decimal("123456789012345.678"),), FLOAT, 123456789012345.678),
+    ("to_int", (decimal.Decimal("-1.99"),), INT, -1),
+    ("year", (D(1, 1, 1),), INT, 1), ("month", (T(2012, 2, 29, 23),), INT, 2), ("day", (D(2012, 2, 29),), INT, 29),
+    ("to_date", (T(1969, 12, 31, 23),), DATE, D(1969, 12, 31)),
 ]  # fmt: skip
 
 FAILURES = [
@@ -40,6 +50,7 @@ FAILURES = [
     ("^", (-8.0, 0.5), FLOAT, "E222"),
     ("^", (10.0, 400.0), FLOAT, "E220"), ("to_int", (1e19,), INT, "E220"), ("+", (D(9999, 12, 31), 1), DATE, "E220"),
     ("+", (decimal.Decimal("9" * 16 + ".99"), decimal.Decimal("1.00")), decimal_type(18, 2), "E220"),
+    ("*", (decimal.Decimal("9" * 16 + ".99"), 2), decimal_type(18, 2), "E220"), ("round", (10**17, 1), decimal_type(18, 1), "E220"),
 ]  # fmt: skip
 
 

@@ -13,10 +13,10 @@ def body(text: str) -> tuple[tuple[CheckedLiteral, ...], dict[str, int]]:
     return rule.body.literals, {variable.name: number for number, variable in enumerate(rule.variables)}
 
 
-def sliced(text: str, *names: str, heads: tuple[str, ...] = ()) -> list[str]:
+def sliced(text: str, *names: str, heads: tuple[str, ...] = (), near: str = "") -> list[str]:
     """The relations (or `=`) of the literals chosen to bind the named variables."""
     literals, numbers = body(text)
-    chosen = slice_for(frozenset(numbers[name] for name in names), literals, heads)
+    chosen = slice_for(frozenset(numbers[name] for name in names), literals, heads, frozenset(numbers[name] for name in near))
     assert {numbers[name] for name in names} <= bound_by(chosen)
     return [literal.relation if isinstance(literal, CheckedAtom) else "=" for literal in chosen]
 
@@ -71,3 +71,10 @@ def test_what_nothing_links_stays_apart():
 def test_relations_being_defined_link_only_what_depends_on_them():
     assert sliced("h2(y, y) :- a(x, s), a(y, t), h2(x, y).", "s", "t", heads=("h2",)) == ["a", "a"]
     assert sliced("h2(y, y) :- h2(x, s), a(y, t), h2(x, y).", "s", "t", heads=("h2",)) == ["h2", "a", "h2"]
+
+
+def test_what_is_near_is_linked_too():
+    assert sliced("h1(x) :- b(x), a(x, y).", "x", near="y") == ["b", "a"]
+    assert sliced("h1(x) :- b(x), a(x, z), e(z, y).", "x", near="y") == ["b", "a", "e"]
+    assert sliced("h1(x) :- b(x), b(y), x < y.", "x", near="y") == ["b"]
+    assert sliced("h1(x) :- b(x), h2(x, y).", "x", near="y", heads=("h2",)) == ["b"]

@@ -96,6 +96,7 @@ def rebuilt_term(term: tree.Term) -> Expression | b.Var:
         "min": b.min_,
         "max": b.max_,
         "range": b.range_,
+        "round": b.round_,
     }
     match term:
         case tree.Variable(name):
