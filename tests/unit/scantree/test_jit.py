@@ -24,6 +24,7 @@ from tests.unit.scantree.fresh_processes import SUMS, python, sum_of_twice, twic
 ARRAY: Any = types.Array(types.int64, 1, "C")
 
 
+@pytest.mark.skipif(DISABLED, reason="kernels are interpreted: there is no machine code")
 def test_a_kernel_called_with_a_constant_is_compiled_for_numbers_only() -> None:
     @compiled
     def kernel(memory: Any, at: int) -> int:
@@ -42,6 +43,7 @@ def test_a_kernel_that_kernels_call_can_be_called_from_python_too() -> None:
     assert sum_of_twice(memory) == 12
 
 
+@pytest.mark.skipif(DISABLED, reason="kernels are interpreted: there is no machine code")
 def test_only_what_python_calls_gets_machine_code() -> None:
     @compiled
     def inner(at: int) -> int:

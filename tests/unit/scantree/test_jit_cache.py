@@ -15,6 +15,8 @@ from scantree.jit.directory import DISABLED
 from tests.unit.scantree import fresh_processes
 from tests.unit.scantree.fresh_processes import ROOT, SUMS, python
 
+pytestmark = pytest.mark.skipif(DISABLED, reason="kernels are interpreted: no machine code is kept")
+
 MISSES = SUMS.format(at=3) + "; print(sum(sum_of_twice.stats.cache_misses.values()))"
 KERNEL = f"{fresh_processes.__name__}.sum_of_twice"
 HOLDS = "from scantree.jit import turns\nwith turns.turn({!r}):\n    print('held', flush=True); input(); {}"
@@ -93,7 +95,6 @@ def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
     assert run.stdout == "12 6\nNone\n"
 
 
-@pytest.mark.skipif(DISABLED, reason="nothing is kept")
 def test_a_cache_that_is_full_is_done_without(tmp_path: Path) -> None:
     full = (
         "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); "
@@ -104,7 +105,6 @@ def test_a_cache_that_is_full_is_done_without(tmp_path: Path) -> None:
     assert python(MISSES, LFTJ_CACHE_DIR=str(tmp_path)).stdout == "12 6\n0\n"
 
 
-@pytest.mark.skipif(DISABLED, reason="nothing is kept")
 @pytest.mark.parametrize(("ending", "left"), [("nbi", 0), ("nbi", 30), ("nbc", 0), ("nbc", 300)])
 def test_machine_code_of_which_half_is_there_is_made_again(ending: str, left: int, tmp_path: Path) -> None:
     assert python(MISSES, LFTJ_CACHE_DIR=str(tmp_path)).stdout == "12 6\n1\n"
