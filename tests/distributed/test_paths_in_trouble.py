@@ -14,7 +14,7 @@ import pyarrow.parquet
 import pytest
 
 import lftj
-from lftj.distributed import draft, store
+from lftj.distributed import draft, query, store
 from lftj.distributed.files import manifest, whole_files
 from lftj.distributed.files.manifest import Manifest
 from lftj.distributed.stored import stored_files
@@ -278,6 +278,31 @@ def test_a_path_that_is_no_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(lftj.DistributedError, match=r"/file cannot be used: .*File exists") as caught:
         opened(tmp_path / "file")
     assert caught.value.code == "E405"
+
+
+READINGS: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "rows": lambda workspace, tx, asked: workspace["e"].fetchall(),
+    "changes": lambda workspace, tx, asked: tx.changes("e").fetchall(),
+    "answers left in files": lambda workspace, tx, asked: asked.fetchall(),
+}
+
+
+@pytest.mark.parametrize("reading", READINGS)
+def test_files_that_the_system_cannot_read_now_are_told(reading: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(query, "GATHERED", 1)
+    with opened(tmp_path) as workspace:
+        workspace.relation("e", {"x": int, "y": int})
+        with workspace.transaction() as tx:
+            tx.insert("e", [(1, 2), (3, 4)])
+        asked = workspace.query("e(x, y)")
+        (tmp_path / "rows").rename(tmp_path / "elsewhere")
+        (tmp_path / "rows").write_text("")
+        with pytest.raises(lftj.DistributedError, match=r"cannot be used: .*Not a directory") as caught:
+            READINGS[reading](workspace, tx, asked)
+        assert caught.value.code == "E405"
+        (tmp_path / "rows").unlink()
+        (tmp_path / "elsewhere").rename(tmp_path / "rows")
+        assert [row[:2] for row in sorted(READINGS[reading](workspace, tx, asked))] == [(1, 2), (3, 4)]
 
 
 def test_files_that_are_not_parquet_are_named(tmp_path: Path) -> None:
