@@ -179,11 +179,18 @@ class Workspace:
 
     # ── looking inside ────────────────────────────────────────────────────────────────────────────────────────────────
     def plan(self, rule: RuleHandle) -> PlanReport:
-        """How a rule is evaluated and why: `print(ws.plan(handle))`, or `.df()`."""
+        """How a rule is evaluated and why: `print(ws.plan(handle))`, or `.df()`. Evaluates nothing.
+
+        UnknownNameError (E114) for a rule that is not, or no longer, here.
+        """
         return plan_report(self._engine, self._engine.state, rule)
 
     def memory(self) -> Result:
-        """Rows and bytes per relation and key order."""
+        """Rows and bytes, one row per relation and key order, and per state that is kept of a view's head, or index of its trace.
+
+        Columns `relation`, `key_order`, `rows`, `bytes`. The last three rows are totals: `(rows)` of those above; `(pages)`, all pages in
+        use, those of older versions and free room included; `(dictionary)`, the strings.
+        """
         return memory_report(self._engine, self._engine.state)
 
     def profile(self, last: int | None = None) -> pandas.DataFrame:

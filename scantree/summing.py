@@ -9,9 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from scantree.packing_kernels import (
-    DISTINCT,
     INT64_MAX,
-    SORTED,
     TOO_WIDE,
     count_equal,
     pack_rows,
@@ -38,15 +36,23 @@ def summed(data: np.ndarray, *, zeros: bool) -> np.ndarray | None:
 
     None where rows are few or in order already, where neither way is open, and where a sum might leave int64. O(n · bits of a row) at most.
     """
-    found = summed_in_place(data, zeros=zeros)
-    return _alike(data) if found is None and data.shape[1] >= _MANY else found
+    if not _many_out_of_order(data):
+        return None
+    found = _in_place(data, zeros)
+    return _alike(data) if found is None else found
 
 
 def summed_in_place(data: np.ndarray, *, zeros: bool) -> np.ndarray | None:
     """As `summed`; None also where rows have too many different values. O(n + places)."""
+    return _in_place(data, zeros) if _many_out_of_order(data) else None
+
+
+def _many_out_of_order(data: np.ndarray) -> bool:
+    return data.shape[1] >= _MANY and state_of(data, len(data) - 1) == 0
+
+
+def _in_place(data: np.ndarray, zeros: bool) -> np.ndarray | None:
     width, rows = len(data) - 1, data.shape[1]
-    if rows < _MANY or state_of(data, width) < 0:
-        return None
     bounds = np.empty((2, width), np.int64)
     most_bits = min(_PLACES, rows.bit_length())
     # those in front mostly tell already that there are too many
@@ -65,15 +71,13 @@ def summed_in_place(data: np.ndarray, *, zeros: bool) -> np.ndarray | None:
 
 
 def _alike(data: np.ndarray) -> np.ndarray | None:
-    """Where all rows count the same; None where they do not or are in order. O(n · bits of a row)."""
+    """Where all rows count the same; None where they do not. O(n · bits of a row)."""
     width, rows = len(data) - 1, data.shape[1]
     count, least, most = int(data[-1, 0]), int(data[-1].min()), int(data[-1].max())
     if not least == count == most != 0 or abs(count) * rows > INT64_MAX:
         return None
     words, bounds = np.empty(rows, np.int64), np.empty((2, width), np.int64)
     bits = int(pack_rows(data[:-1], width, bounds[0], bounds[1], words))
-    if bits in (DISTINCT, SORTED):
-        return None
     times = np.empty(rows, np.int64)
     if bits == TOO_WIDE:
         found = np.empty_like(data)

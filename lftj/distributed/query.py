@@ -6,19 +6,18 @@ from uuid import uuid4
 
 from lftj.dictionary import Dictionary
 from lftj.distributed.bounds import Bounds
-from lftj.distributed.files.entry import Entry, files_of, read_entries
-from lftj.distributed.files.manifest import ROWS, files_from, remove_files, told_by_the_system
+from lftj.distributed.files.entry import Entry, files_of
+from lftj.distributed.files.manifest import files_from, remove_files, told_by_the_system
 from lftj.distributed.parts.transport import ReadTask
 from lftj.distributed.placing.cuts import ONE
 from lftj.distributed.placing.query_plan import QueryPlan, query_plan
 from lftj.distributed.present import Present
-from lftj.distributed.result import DistributedResult
+from lftj.distributed.result import DistributedResult, gathered
 from lftj.distributed.work.query_part import Answered, QueryTask, answer_part
 from lftj.errors import DistributedError
 from lftj.program.normal_form import QUESTION, RelationSchema
 from lftj.question import asked, question_body
 from lftj.result import Result
-from lftj.storage.delta import Columns
 
 GATHERED = 100_000
 """Answers up to which they come to this process at once; more stay below the path until it is compacted or opened again."""
@@ -80,7 +79,7 @@ class _Asking:
 
     def _gathered(self, entries: list[Entry]) -> Result:
         dictionary = Dictionary()
-        rows = self._rows(entries, dictionary)
+        rows = gathered(self.present.executor, entries, self.schema, dictionary)
         version = self.present.manifest.version
         return Result(self.schema.columns, lambda: rows, len(rows[0]), dictionary, version=version, name="answers")
 
@@ -89,10 +88,6 @@ class _Asking:
         # Each entry has rows that no other has.
         tasks = [ReadTask(str(executor.path), 0, executor.partitions, self.schema, ONE, (entry,)) for entry in entries]
         rows = sum(entry.rows for entry in entries)
-        result = DistributedResult(lambda dictionary: self._rows(entries, dictionary), tasks, executor, rows, version)
+        result = DistributedResult(lambda dictionary: gathered(executor, entries, self.schema, dictionary), tasks, executor, rows, version)
         result.name = "answers"
         return result
-
-    def _rows(self, entries: list[Entry], dictionary: Dictionary) -> Columns:
-        executor = self.present.executor
-        return read_entries(executor.path / ROWS, entries, self.schema, ONE, 0, executor.partitions, dictionary).inserts

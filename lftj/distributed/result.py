@@ -58,22 +58,26 @@ def relation_rows(executor: Executor, manifest: Manifest, plan: PartPlan, schema
     entries = manifest.log.get(name, ())
     path, parts = executor.path, executor.partitions
     tasks = [ReadTask(str(path), part, parts, schema, plan.homes[schema.name], entries) for part in range(parts)]
+    count = manifest.counts.get(name, 0)
+    return DistributedResult(lambda dictionary: gathered(executor, entries, schema, dictionary), tasks, executor, count, manifest.version)
 
-    def read(dictionary: Dictionary) -> Columns:
-        with told_by_the_system(path):
-            return read_entries(path / ROWS, entries, schema, ONE, 0, parts, dictionary).inserts
 
-    return DistributedResult(read, tasks, executor, manifest.counts.get(name, 0), manifest.version)
+def gathered(executor: Executor, entries: Sequence[Entry], schema: RelationSchema, dictionary: Dictionary) -> Columns:
+    """All rows of entries, in this process. Raises DistributedError (E403) where files are missing or damaged, (E405) where the system
+    cannot read them now."""
+    with told_by_the_system(executor.path):
+        return read_entries(executor.path / ROWS, entries, schema, ONE, 0, executor.partitions, dictionary).inserts
 
 
 def change_rows(executor: Executor, schema: RelationSchema, home: Cut, found: Sequence[tuple[Entry, int | None]], version: int) -> Result:
-    """The net change of a relation as rows with `__diff__` and `__version__`, the rows lost first."""
+    """The net change of a relation as rows with `__diff__` and `__version__`, the rows lost first. Raises as `gathered`."""
     dictionary = Dictionary()
     folder, parts = executor.path / ROWS, executor.partitions
     change = Delta.empty(schema.arity)
-    for entry, part in found:
-        cut = ONE if part is None else home
-        change = change.then(read_entry(folder, entry, schema, cut, part or 0, parts, dictionary))
+    with told_by_the_system(executor.path):
+        for entry, part in found:
+            cut = ONE if part is None else home
+            change = change.then(read_entry(folder, entry, schema, cut, part or 0, parts, dictionary))
     return signed_rows(schema, change, version, dictionary)
 
 

@@ -78,9 +78,11 @@ def as_decimal(value: Any) -> decimal.Decimal:
 
 
 def _shown(operator: str, values: tuple[Any, ...]) -> str:
+    """An operation as it is written in rules."""
     if len(values) == 2 and not operator.isalpha():
         return f"{values[0]} {operator} {values[1]}"
-    return f"{operator}({', '.join(map(str, values))})"
+    written = {"neg": "-", "to_int": "to_number"}.get(operator, operator)
+    return f"{written}({', '.join(map(str, values))})"
 
 
 # ── the operators ─────────────────────────────────────────────────────────────────────────────────────────────────────

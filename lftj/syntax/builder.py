@@ -53,27 +53,36 @@ def range_(first: object, end: object, *step: object) -> Expression:
 
 
 def strlen(text: object) -> Expression:
-    """The number of characters of `text`."""
+    """The number of characters (code points) of `text`, an int."""
     return call("strlen", text)
 
 
 def substr(text: object, first: object, length: object) -> Expression:
-    """`length` characters of `text` from number `first` on, counted from 0."""
+    """`length` characters of `text` from number `first` on, counted from 0.
+
+    As many as there are: at the end fewer, and none where `first` is beyond it or a number is negative.
+    """
     return call("substr", text, first, length)
 
 
 def to_string(value: object) -> Expression:
-    """The text of a value."""
+    """The text of a value of any type, a str."""
     return call("to_string", value)
 
 
 def to_number(text: object) -> Expression:
-    """The integer that `text` holds."""
+    """The integer that `text` holds, also as `0x1f` or `0b101`; of a float, what is left without its fraction.
+
+    ValueTypeError (E210) where a text holds none, ValueRangeError (E220) where it is outside 64 bits.
+    """
     return call("to_number", text)
 
 
 def to_float(value: object) -> Expression:
-    """The float of an integer, of a decimal or of a string."""
+    """The float nearest to an int, to a decimal, or to the number that a string holds.
+
+    ValueTypeError (E210) where a string holds no number, ValueRangeError (E220) where it is too large for a float.
+    """
     return call("to_float", value)
 
 
@@ -123,17 +132,17 @@ def bnot(value: object) -> Expression:
 
 
 def bshl(value: object, bits: object) -> Expression:
-    """An integer shifted left."""
+    """An integer shifted left by so many bits, modulo 64; what leaves the 64 bits is lost, and is no error."""
     return call("bshl", value, bits)
 
 
 def bshr(value: object, bits: object) -> Expression:
-    """An integer shifted right, keeping its sign."""
+    """An integer shifted right by so many bits, modulo 64, keeping its sign."""
     return call("bshr", value, bits)
 
 
 def bshru(value: object, bits: object) -> Expression:
-    """An integer shifted right, zeros coming in."""
+    """An integer shifted right by so many bits, modulo 64, zeros coming in."""
     return call("bshru", value, bits)
 
 
@@ -187,12 +196,12 @@ def count() -> Expression:
 
 
 def sum_(value: object) -> Expression:
-    """In a head: the sum of `value` over the group."""
+    """In a head: the sum of `value` over the group, of its type. Of ints exact or ValueRangeError (E220), of floats correctly rounded."""
     return _head_aggregate("sum", value)
 
 
 def mean(value: object) -> Expression:
-    """In a head: the mean of `value` over the group, a float."""
+    """In a head: the mean of `value`, an int, float or decimal, over the group: a float, the exact total over the count."""
     return _head_aggregate("mean", value)
 
 
@@ -212,7 +221,7 @@ def concat(text: object, separator: object = "", *order: object) -> Expression:
 
 
 def agg(name: str, *args: object) -> Expression:
-    """In a head: the aggregate that was registered as `name`."""
+    """In a head: the aggregate that `ws.add_aggregate` registered as `name`, of these arguments."""
     check_name(name, functors.RESERVED_VARIABLES - functors.BODY_AGGREGATES, "aggregate")
     if functors.is_functor(name) and not (name in functors.BODY_AGGREGATES and len(args) == 1):
         raise ExpressionError(f"{name} is a function, not an aggregate", hint=functors.USAGE[name])

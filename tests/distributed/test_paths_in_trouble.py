@@ -9,8 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet
 import pytest
 
 import lftj
@@ -255,58 +253,8 @@ def test_the_number_of_parts_is_open_until_there_are_rows(tmp_path: Path) -> Non
         opened(tmp_path, 3)
 
 
-def test_files_that_are_gone_are_named(tmp_path: Path) -> None:
-    with made(opened(tmp_path)) as workspace:
-        read = workspace["acct"]
-        for file in (tmp_path / "rows").iterdir():
-            file.unlink()
-        with pytest.raises(lftj.DistributedError, match=r"rows/.*\.arrow is missing") as caught:
-            read.fetchall()
-        assert caught.value.code == "E403"
-        workspace._store.executor.forget()
-        for file in (tmp_path / "state").iterdir():
-            file.unlink()
-        with pytest.raises(lftj.DistributedError, match=r"rows/.*\.arrow is missing"):
-            workspace.load("acct", [(70, "a")])
-        (tmp_path / "manifest.json").unlink()
-        with pytest.raises(lftj.DistributedError, match=r"manifest.json is missing"):
-            workspace.load("acct", [(70, "a"), (71, "a"), (72, "a")])
-
-
 def test_a_path_that_is_no_folder_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(lftj.DistributedError, match=r"/file cannot be used: .*File exists") as caught:
         opened(tmp_path / "file")
     assert caught.value.code == "E405"
-
-
-def test_files_that_are_not_parquet_are_named(tmp_path: Path) -> None:
-    source = tmp_path / "e.parquet"
-    pyarrow.parquet.write_table(pa.table({"x": list(range(5000)), "y": list(range(5000))}), source)
-    whole = source.read_bytes()
-    with opened(tmp_path / "path") as workspace:
-        workspace.relation("e", {"x": int, "y": int})
-        for text in (whole[: len(whole) // 2], whole[:500] + bytes(2000) + whole[2500:]):
-            source.write_bytes(text)
-            with pytest.raises(lftj.FrameError, match=r"e\.parquet cannot be read: ") as caught:
-                workspace.load("e", source)
-            assert caught.value.code == "E232"
-        source.write_bytes(whole)
-        assert workspace.load("e", source) == 5000
-
-
-def test_a_file_that_says_something_else_of_its_columns_is_damaged(tmp_path: Path) -> None:
-    executor = InlineExecutor(tmp_path, 1)
-    workspace: Any = lftj.connect(executor=executor)
-    workspace.relation("s", {"name": str, "n": int})
-    workspace.load("s", [("a", 1), ("b", 2)])
-    (file,) = (tmp_path / "rows").glob("*.arrow")
-    written = file.read_bytes()
-    found = set()
-    for at in range(len(written)):  # each of the bytes that no checksum is of, too
-        file.write_bytes(written[:at] + bytes([written[at] ^ 4]) + written[at + 1 :])
-        try:
-            assert sorted(workspace["s"].fetchall()) == [("a", 1), ("b", 2)]
-        except lftj.LftjError as error:
-            found.add((error.code, type(error)))
-    assert found == {("E403", lftj.DistributedError)}

@@ -46,7 +46,7 @@ def test_public_method_has_a_docstring(name: str, method: str) -> None:
     assert inspect.getdoc(getattr(getattr(lftj, name), method)), f"{name}.{method} has no docstring"
 
 
-@pytest.mark.parametrize("name", ["Workspace", "Transaction", "Snapshot", "Result"])
+@pytest.mark.parametrize("name", ["Workspace", "Transaction", "Snapshot", "Result", "DistributedWorkspace", "DistributedTransaction"])
 def test_methods_of_the_main_classes_have_an_entry(name: str) -> None:
     entry = next(line for line in API.splitlines() if line.startswith(f"| `{name}`"))
     assert not [method for owner, method in _public_methods() if owner == name and f"`{method}`" not in entry]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import re
 
 import pytest
 from hypothesis import given
@@ -67,6 +68,14 @@ def test_failure(operator: str, values: tuple[object, ...], type: Type, code: st
     with pytest.raises(ValueRangeError) as caught:
         evaluate(operator, values, type)
     assert caught.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("operator", "value", "type", "written"), [("to_int", 1e30, INT, "to_number(1e+30)"), ("neg", INT64_MIN, INT, f"-({INT64_MIN})")]
+)
+def test_failures_name_operations_as_rules_write_them(operator: str, value: object, type: Type, written: str):
+    with pytest.raises(ValueRangeError, match=re.escape(f"{written} is outside the range of int")):
+        evaluate(operator, (value,), type)
 
 
 @pytest.mark.parametrize("context", [decimal.Context(prec=3), decimal.Context(prec=3, traps=[decimal.Inexact])])

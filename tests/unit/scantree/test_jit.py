@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
-import pty
-import subprocess
 import sys
 import threading
 import time
@@ -20,28 +17,14 @@ from numba import types
 from numba.core import runtime
 
 from scantree.interrupts import interrupts_as_such
-from scantree.jit import ADDRESSES, address, bits_to_float, claim, compiled, fetch, float_to_bits, inlined, load, load_byte, store
+from scantree.jit import ADDRESSES, address, bits_to_float, claim, compiled, fetch, float_to_bits, load, load_byte, store
 from scantree.jit.directory import DISABLED
+from tests.unit.scantree.fresh_processes import SUMS, python, sum_of_twice, twice
 
-ROOT = Path(__file__).resolve().parents[3]
 ARRAY: Any = types.Array(types.int64, 1, "C")
 
 
-@inlined
-def twice(memory: Any, at: int) -> int:
-    """A kernel that kernels call."""
-    return 2 * load(memory, at)
-
-
-@compiled
-def sum_of_twice(memory: Any) -> int:
-    """A kernel that Python calls."""
-    total = 0
-    for at in range(len(memory)):
-        total += twice(memory, at)
-    return total
-
-
+@pytest.mark.skipif(DISABLED, reason="kernels are interpreted: there is no machine code")
 def test_a_kernel_called_with_a_constant_is_compiled_for_numbers_only() -> None:
     @compiled
     def kernel(memory: Any, at: int) -> int:
@@ -60,6 +43,7 @@ def test_a_kernel_that_kernels_call_can_be_called_from_python_too() -> None:
     assert sum_of_twice(memory) == 12
 
 
+@pytest.mark.skipif(DISABLED, reason="kernels are interpreted: there is no machine code")
 def test_only_what_python_calls_gets_machine_code() -> None:
     @compiled
     def inner(at: int) -> int:
@@ -189,46 +173,6 @@ def test_arrays_are_given_up_once_and_for_all() -> None:
     assert lines.tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
-SUMS = "import numpy; from tests.unit.scantree import test_jit as t; print(t.sum_of_twice(numpy.arange(4)), t.twice(numpy.arange(4), {at}))"
-
-
-def _python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=os.environ | environment, capture_output=True, text=True)
-
-
-def _begun(code: str, **environment: str) -> subprocess.Popen[str]:
-    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    return subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, env=os.environ | environment, **pipes)
-
-
-MISSES = SUMS.format(at=3) + "; print(sum(t.sum_of_twice.stats.cache_misses.values()))"
-KERNEL = f"{__name__}.sum_of_twice"
-HOLDS = "from scantree.jit import turns\nwith turns.turn({!r}):\n    print('held', flush=True); input(); {}"
-WAITS = "from scantree.jit import turns; turns._wait = lambda: print('waiting', flush=True) or input(); "
-
-
-def test_of_processes_that_share_a_cache_one_compiles(tmp_path: Path) -> None:
-    one = _begun(HOLDS.format(KERNEL, MISSES), LFTJ_CACHE_DIR=str(tmp_path))
-    assert _next_line(one) == "held"
-    other = _begun(WAITS + MISSES, LFTJ_CACHE_DIR=str(tmp_path))
-    assert _next_line(other) == "waiting"
-    assert one.communicate("\n")[0] == "12 6\n1\n"
-    assert other.communicate("\n")[0] == "12 6\n0\n"
-
-
-def test_who_compiles_a_kernel_too_long_is_not_waited_for(tmp_path: Path) -> None:
-    one = _begun(HOLDS.format("k", "pass"), LFTJ_CACHE_DIR=str(tmp_path))
-    assert _next_line(one) == "held"
-    waits = "from scantree.jit import turns; turns._PATIENCE = 0.05\nwith turns.turn('k'), turns.turn('other'): print('went on')"
-    assert _python(waits, LFTJ_CACHE_DIR=str(tmp_path)).stdout == "went on\n"
-    one.communicate("\n")
-
-
-def _next_line(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None
-    return process.stdout.readline().strip()
-
-
 COUNTS = """
 import numpy as np
 from tests.unit.scantree import test_jit as t
@@ -240,81 +184,12 @@ print(["call void @NRT_incref" in "".join(kernel.inspect_llvm().values()) for ke
 
 @pytest.mark.skipif(not ADDRESSES, reason="kernels are interpreted or checked")
 def test_kernels_that_only_borrow_arrays_count_no_references(tmp_path: Path) -> None:
-    run = _python(COUNTS, LFTJ_CACHE_DIR=str(tmp_path))
+    run = python(COUNTS, LFTJ_CACHE_DIR=str(tmp_path))
     assert run.stdout == "[3, 6] 24\n[False, True]\n"
 
 
-def _on_a_terminal(code: str, **environment: str) -> str:
-    """What a terminal that is its standard error shows of it."""
-    ours, its = pty.openpty()
-    with open(ours, "rb", buffering=0) as screen:
-        subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=os.environ | environment, stdout=subprocess.DEVNULL, stderr=its)
-        os.write(its, b"\0")
-        os.close(its)
-        return "".join(iter(lambda: screen.read(1).decode(errors="replace"), "\0"))
-
-
-def test_who_waits_for_a_compilation_at_a_terminal_is_told(tmp_path: Path) -> None:
-    shown = _on_a_terminal(MISSES, LFTJ_CACHE_DIR=str(tmp_path))
-    assert shown.startswith("\rlftj: compiling the kernel sum_of_twice, once for this machine ")
-    assert shown.endswith("\r\033[K")
-    assert _on_a_terminal(MISSES, LFTJ_CACHE_DIR=str(tmp_path)) == ""
-    assert _python(SUMS.format(at=3), LFTJ_CACHE_DIR=str(tmp_path / "anew")).stderr == ""
-
-
-def test_who_shows_a_line_already_says_it(tmp_path: Path) -> None:
-    shows = "from scantree.jit.announcing import said_by\nwith said_by(lambda text: print('say:', text)):\n    "
-    run = _python(shows + SUMS.format(at=3), LFTJ_CACHE_DIR=str(tmp_path))
-    assert run.stdout.startswith("say: compiling the kernel sum_of_twice, once for this machine\n")
-
-
-def test_machine_code_that_nobody_has_used_for_months_is_removed(tmp_path: Path) -> None:
-    code = "from scantree.jit import cache_directory; print(cache_directory().name)"
-    old, young, other = names = ["kernels-0123456789abcdef", "kernels-fedcba9876543210", "kernels-of-mine"]
-    for name in names:
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "sum.nbi").write_text("")
-    for name in (old, other):
-        os.utime(tmp_path / name, (0, 0))
-    used = _python(code, LFTJ_CACHE_DIR=str(tmp_path)).stdout.strip()
-    assert {path.name for path in tmp_path.iterdir()} == {used, young, other}
-    os.utime(tmp_path / used, (0, 0))
-    _python(code, LFTJ_CACHE_DIR=str(tmp_path))
-    assert (tmp_path / used).stat().st_mtime > 0
-
-
-def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    run = _python(SUMS.format(at=3) + "; print(t.sum_of_twice.stats.cache_path)", LFTJ_CACHE_DIR=str(tmp_path / "file"))
-    assert run.stdout == "12 6\nNone\n"
-
-
-@pytest.mark.skipif(DISABLED, reason="nothing is kept")
-def test_a_cache_that_is_full_is_done_without(tmp_path: Path) -> None:
-    full = (
-        "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); "
-    )
-    run = _python(full + MISSES, LFTJ_CACHE_DIR=str(tmp_path))
-    assert (run.stdout, run.stderr) == ("12 6\n1\n", "")
-    assert _python(MISSES, LFTJ_CACHE_DIR=str(tmp_path)).stdout == "12 6\n1\n"
-    assert _python(MISSES, LFTJ_CACHE_DIR=str(tmp_path)).stdout == "12 6\n0\n"
-
-
-@pytest.mark.skipif(DISABLED, reason="nothing is kept")
-@pytest.mark.parametrize(("ending", "left"), [("nbi", 0), ("nbi", 30), ("nbc", 0), ("nbc", 300)])
-def test_machine_code_of_which_half_is_there_is_made_again(ending: str, left: int, tmp_path: Path) -> None:
-    assert _python(MISSES, LFTJ_CACHE_DIR=str(tmp_path)).stdout == "12 6\n1\n"
-    damaged = list(tmp_path.rglob(f"*sum_of_twice*.{ending}"))
-    assert damaged
-    for file in damaged:
-        os.truncate(file, left)
-    for misses in (1, 0):
-        run = _python(MISSES, LFTJ_CACHE_DIR=str(tmp_path))
-        assert (run.stdout, run.stderr) == (f"12 6\n{misses}\n", "")
-
-
 def test_bounds_are_checked_in_kernels_that_kernels_call(tmp_path: Path) -> None:
-    run = _python(SUMS.format(at=4), LFTJ_CACHE_DIR=str(tmp_path), NUMBA_BOUNDSCHECK="1")
+    run = python(SUMS.format(at=4), LFTJ_CACHE_DIR=str(tmp_path), NUMBA_BOUNDSCHECK="1")
     assert "IndexError" in run.stderr
 
 

@@ -11,32 +11,10 @@ import numpy as np
 import pytest
 
 from scantree import Arena, Tree
-from scantree.invariants import check_invariants
-from scantree.segment import Segment, SegmentFullError, address_of, homes_in, needed
+from scantree.segment import address_of, homes_in, needed
 from scantree.segment_file import SegmentFile, forget_stored
 from scantree.segment_map import open_segments
-from scantree.watched_files import FileDamagedError
-
-RESERVE = 1 << 32
-
-
-def tree_of(arena: Arena, rows: int, **options: object) -> Tree:
-    key = np.arange(rows, dtype=np.int64)
-    return Tree.build(arena, [key // 7, key], [key * 3], aggregates=[("max", 2)], **options)
-
-
-def opened(folder: Path, segments: list[Segment], like: Tree, address: int, arena: Arena | None = None) -> Tree:
-    arena = arena or Arena(RESERVE)
-    (root,) = open_segments(arena, folder, segments, [address])
-    capacities = {"leaf_capacity": int(like.layout[2]), "fan": int(like.layout[3])}
-    empty = Tree.empty(arena, like.key_width, like.value_width, aggregates=like.aggregates, **capacities)
-    with arena.lock:
-        return empty.version(root, like.height)
-
-
-def same(one: Tree, other: Tree) -> bool:
-    check_invariants(one)
-    return all(np.array_equal(a, b) for a, b in zip(one.columns(), other.columns(), strict=True))
+from tests.unit.scantree.stored_trees import RESERVE, opened, same, tree_of
 
 
 @pytest.mark.parametrize("capacities", [{}, {"leaf_capacity": 4, "fan": 4}])
@@ -201,42 +179,6 @@ def test_however_many_index_pages_are_settled(tmp_path: Path) -> None:
     assert np.array_equal(found.columns()[0], tree.columns()[0])
 
 
-def test_a_torn_or_short_file_is_told(tmp_path: Path) -> None:
-    arena = Arena(RESERVE)
-    tree = tree_of(arena, 2000)
-    segment = SegmentFile(arena, tmp_path, "one", 1 << 22).append([tree.root])
-    path = tmp_path / segment.name
-    content = path.read_bytes()
-    path.write_bytes(content[:-8])
-    with pytest.raises(FileDamagedError, match="too short"):
-        open_segments(Arena(RESERVE), tmp_path, [segment], [segment.home])
-    path.write_bytes(content[:30_000] + bytes([content[30_000] ^ 1]) + content[30_001:])
-    with pytest.raises(FileDamagedError, match="not what was written"):
-        open_segments(Arena(RESERVE), tmp_path, [segment], [segment.home])
-    path.unlink()
-    with pytest.raises(FileNotFoundError):
-        open_segments(Arena(RESERVE), tmp_path, [segment], [segment.home])
-
-
-def test_another_file_of_this_name_is_told(tmp_path: Path) -> None:
-    arena = Arena(RESERVE)
-    segment = SegmentFile(arena, tmp_path, "one", 1 << 22).append([tree_of(arena, 2000).root])
-    other = SegmentFile(arena, tmp_path, "two", 1 << 22).append([tree_of(arena, 2000).root])
-    for ending in ("", ".sums"):
-        (tmp_path / f"{other.name}{ending}").rename(tmp_path / f"{segment.name}{ending}")
-    with pytest.raises(FileDamagedError, match="another file"):
-        open_segments(Arena(RESERVE), tmp_path, [segment], [segment.home])
-
-
-def test_pages_are_on_disk_before_their_checksums(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    arena = Arena(RESERVE)
-    file = SegmentFile(arena, tmp_path, "one", 1 << 22)
-    synced: list[str] = []
-    monkeypatch.setattr(os, "fsync", lambda handle: synced.append(Path(os.readlink(f"/proc/self/fd/{handle}")).suffix))
-    file.append([tree_of(arena, 2000).root])
-    assert synced == [".pages", ".sums"]
-
-
 def test_the_range_of_an_arena_with_files_serves_no_other(tmp_path: Path) -> None:
     gc.collect()
     arena = Arena()
@@ -247,84 +189,6 @@ def test_the_range_of_an_arena_with_files_serves_no_other(tmp_path: Path) -> Non
     assert with_file.memory[segment.home] != 0
     del with_file
     assert Arena().memory[segment.home] == 0
-
-
-def test_what_was_looked_at_of_a_large_file_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scantree.segment_map._CHECKED", 0)
-    arena = Arena(RESERVE)
-    tree = tree_of(arena, 200_000)
-    segment = SegmentFile(arena, tmp_path, "one", 1 << 24).append([tree.root])
-    with (tmp_path / segment.name).open("r+b") as file:
-        file.seek(segment.words * 8 - 30_000)
-        file.write(b"other")
-    found = opened(tmp_path, [segment], tree, address_of(arena, tree.root))
-    found.arena.watch.check()
-    assert found.lookup([np.array([0]), np.array([1])])[1][0].tolist() == [3]
-    found.arena.watch.check()
-    assert 0 < found.arena.watch.read < segment.words * 8 / 2
-    found.columns()
-    with pytest.raises(FileDamagedError, match="not what was written"):
-        found.arena.watch.check()
-
-
-def test_a_failed_append_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    arena = Arena(RESERVE)
-    tree = tree_of(arena, 200_000)
-    small = SegmentFile(arena, tmp_path, "small", 1 << 16)
-    with pytest.raises(SegmentFullError):
-        small.append([tree.root])
-    assert address_of(arena, tree.root) == 0
-    file = SegmentFile(arena, tmp_path, "one", 1 << 24)
-    with monkeypatch.context() as patch:
-        patch.setattr(os, "fsync", lambda file: (_ for _ in ()).throw(OSError("the disk is full")))
-        with pytest.raises(OSError, match="full"):
-            file.append([tree.root])
-    assert address_of(arena, tree.root) == 0
-    assert same(opened(tmp_path, [file.append([tree.root])], tree, address_of(arena, tree.root)), tree)
-
-
-def test_nothing_is_appended_once_closed(tmp_path: Path) -> None:
-    arena = Arena()
-    tree = Tree.empty(arena, 1).apply([np.arange(1000)])
-    file = SegmentFile(arena, tmp_path, "a")
-    file.close()
-    with (tmp_path / "other").open("w+b") as other:  # which has the number that the file had
-        with pytest.raises(OSError, match="descriptor"):
-            file.append([tree.root])
-        assert other.seek(0, 2) == 0
-
-
-def test_a_file_that_nobody_appends_to_any_more_is_closed(tmp_path: Path) -> None:
-    file = SegmentFile(Arena(1 << 32), tmp_path, "a")
-    number = file._file
-    assert os.fstat(number).st_ino == (tmp_path / file.segment.name).stat().st_ino
-    del file
-    with pytest.raises(OSError, match="Bad file descriptor"):
-        os.fstat(number)
-
-
-def test_no_file_stays_open(tmp_path: Path) -> None:
-    def open_files() -> int:
-        return len(os.listdir("/proc/self/fd"))
-
-    before = open_files()
-    arena = Arena(RESERVE)
-    tree = tree_of(arena, 2000)
-    file = SegmentFile(arena, tmp_path, "one", 1 << 22)
-    segment = file.append([tree.root])
-    later = tree.apply([], [np.array([0]), np.array([3])])
-    file.close()
-    assert open_files() == before
-    with pytest.raises(OSError, match="descriptor"):
-        file.append([later.root])
-    assert address_of(arena, later.root) == 0
-    shared = Arena(RESERVE)
-    assert same(opened(tmp_path, [segment], tree, address_of(arena, tree.root), shared), tree)
-    shared.watch.check(everything=True)
-    (tmp_path / segment.name).write_bytes(b"")
-    with pytest.raises(FileDamagedError):
-        open_segments(Arena(RESERVE), tmp_path, [segment], [segment.home])
-    assert open_files() == before
 
 
 def test_all_can_be_written_again(tmp_path: Path) -> None:

@@ -1,0 +1,117 @@
+"""The cache of machine code on disk: shared by processes, announced while it fills, and done without where it cannot be had."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scantree.jit.directory import DISABLED
+from tests.unit.scantree import fresh_processes
+from tests.unit.scantree.fresh_processes import ROOT, SUMS, python
+
+pytestmark = pytest.mark.skipif(DISABLED, reason="kernels are interpreted: no machine code is kept")
+
+MISSES = SUMS.format(at=3) + "; print(sum(sum_of_twice.stats.cache_misses.values()))"
+KERNEL = f"{fresh_processes.__name__}.sum_of_twice"
+HOLDS = "from scantree.jit import turns\nwith turns.turn({!r}):\n    print('held', flush=True); input(); {}"
+WAITS = "from scantree.jit import turns; turns._wait = lambda: print('waiting', flush=True) or input(); "
+
+
+def _begun(code: str, **environment: str) -> subprocess.Popen[str]:
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    return subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, env=os.environ | environment, **pipes)
+
+
+def _next_line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def _on_a_terminal(code: str, **environment: str) -> str:
+    """What a terminal that is its standard error shows of it."""
+    ours, its = pty.openpty()
+    with open(ours, "rb", buffering=0) as screen:
+        subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=os.environ | environment, stdout=subprocess.DEVNULL, stderr=its)
+        os.write(its, b"\0")
+        os.close(its)
+        return "".join(iter(lambda: screen.read(1).decode(errors="replace"), "\0"))
+
+
+def test_of_processes_that_share_a_cache_one_compiles(tmp_path: Path) -> None:
+    one = _begun(HOLDS.format(KERNEL, MISSES), LFTJ_CACHE_DIR=str(tmp_path))
+    assert _next_line(one) == "held"
+    other = _begun(WAITS + MISSES, LFTJ_CACHE_DIR=str(tmp_path))
+    assert _next_line(other) == "waiting"
+    assert one.communicate("\n")[0] == "12 6\n1\n"
+    assert other.communicate("\n")[0] == "12 6\n0\n"
+
+
+def test_who_compiles_a_kernel_too_long_is_not_waited_for(tmp_path: Path) -> None:
+    one = _begun(HOLDS.format("k", "pass"), LFTJ_CACHE_DIR=str(tmp_path))
+    assert _next_line(one) == "held"
+    waits = "from scantree.jit import turns; turns._PATIENCE = 0.05\nwith turns.turn('k'), turns.turn('other'): print('went on')"
+    assert python(waits, LFTJ_CACHE_DIR=str(tmp_path)).stdout == "went on\n"
+    one.communicate("\n")
+
+
+def test_who_waits_for_a_compilation_at_a_terminal_is_told(tmp_path: Path) -> None:
+    shown = _on_a_terminal(MISSES, LFTJ_CACHE_DIR=str(tmp_path))
+    assert shown.startswith("\rlftj: compiling the kernel sum_of_twice, once for this machine ")
+    assert shown.endswith("\r\033[K")
+    assert _on_a_terminal(MISSES, LFTJ_CACHE_DIR=str(tmp_path)) == ""
+    assert python(SUMS.format(at=3), LFTJ_CACHE_DIR=str(tmp_path / "anew")).stderr == ""
+
+
+def test_who_shows_a_line_already_says_it(tmp_path: Path) -> None:
+    shows = "from scantree.jit.announcing import said_by\nwith said_by(lambda text: print('say:', text)):\n    "
+    run = python(shows + SUMS.format(at=3), LFTJ_CACHE_DIR=str(tmp_path))
+    assert run.stdout.startswith("say: compiling the kernel sum_of_twice, once for this machine\n")
+
+
+def test_machine_code_that_nobody_has_used_for_months_is_removed(tmp_path: Path) -> None:
+    code = "from scantree.jit import cache_directory; print(cache_directory().name)"
+    old, young, other = names = ["kernels-0123456789abcdef", "kernels-fedcba9876543210", "kernels-of-mine"]
+    for name in names:
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "sum.nbi").write_text("")
+    for name in (old, other):
+        os.utime(tmp_path / name, (0, 0))
+    used = python(code, LFTJ_CACHE_DIR=str(tmp_path)).stdout.strip()
+    assert {path.name for path in tmp_path.iterdir()} == {used, young, other}
+    os.utime(tmp_path / used, (0, 0))
+    python(code, LFTJ_CACHE_DIR=str(tmp_path))
+    assert (tmp_path / used).stat().st_mtime > 0
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    run = python(SUMS.format(at=3) + "; print(sum_of_twice.stats.cache_path)", LFTJ_CACHE_DIR=str(tmp_path / "file"))
+    assert run.stdout == "12 6\nNone\n"
+
+
+def test_a_cache_that_is_full_is_done_without(tmp_path: Path) -> None:
+    full = (
+        "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)); "
+    )
+    run = python(full + MISSES, LFTJ_CACHE_DIR=str(tmp_path))
+    assert (run.stdout, run.stderr) == ("12 6\n1\n", "")
+    assert python(MISSES, LFTJ_CACHE_DIR=str(tmp_path)).stdout == "12 6\n1\n"
+    assert python(MISSES, LFTJ_CACHE_DIR=str(tmp_path)).stdout == "12 6\n0\n"
+
+
+@pytest.mark.parametrize(("ending", "left"), [("nbi", 0), ("nbi", 30), ("nbc", 0), ("nbc", 300)])
+def test_machine_code_of_which_half_is_there_is_made_again(ending: str, left: int, tmp_path: Path) -> None:
+    assert python(MISSES, LFTJ_CACHE_DIR=str(tmp_path)).stdout == "12 6\n1\n"
+    damaged = list(tmp_path.rglob(f"*sum_of_twice*.{ending}"))
+    assert damaged
+    for file in damaged:
+        os.truncate(file, left)
+    for misses in (1, 0):
+        run = python(MISSES, LFTJ_CACHE_DIR=str(tmp_path))
+        assert (run.stdout, run.stderr) == (f"12 6\n{misses}\n", "")
