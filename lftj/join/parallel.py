@@ -64,7 +64,8 @@ class Parts:
         yield from _without_seams(self._found()) if shared else self._found()
 
     def _found(self) -> Iterator[np.ndarray]:
-        for rows, log in self._work.results(self._do):
+        for number, (rows, log) in enumerate(self._work.results(self._do)):
+            self._work.held[number] = 0  # from here on whoever takes them counts them
             if self._log is not None and log is not None:
                 self._log.absorb(log)
             if rows.shape[1]:
@@ -86,9 +87,11 @@ class Parts:
             run.hand_over(sink)
             if run.complete_rows:
                 pieces.add(run.rows())
+                self._work.held[number] = pieces.bytes
                 run.make_room()
         run.unset_bitmap()
         rows = pieces.all(run.rows())
+        self._work.held[number] = rows.nbytes
         self._idle.append(run)
         return rows, log
 
@@ -119,6 +122,11 @@ class _Pieces:
             self._pieces = [self._compact(np.concatenate(self._pieces, axis=1))]
             self._gathered = self._pieces[0].shape[1]
             self._enough = max(_COMPACT, 2 * self._gathered)
+
+    @property
+    def bytes(self) -> int:
+        """What the rows so far take. O(1)."""
+        return self._gathered * self._pieces[0].itemsize * len(self._pieces[0]) if self._pieces else 0
 
     def all(self, none: np.ndarray) -> np.ndarray:
         """All rows; `none` is an array of no rows."""

@@ -25,6 +25,8 @@ class SharedWork:
     def __init__(self, context: Context, tasks: int):
         self.steps = [0] * tasks
         """What each task has spent so far."""
+        self.held = [0] * tasks
+        """The bytes of rows that each task has gathered and nobody took yet."""
         self._context = context
         self._stop = Event()
         self._accounted = 0
@@ -74,3 +76,5 @@ class SharedWork:
         allowance = self._context.allowance
         # beyond what is allowed nothing is counted, so that it does not depend on chance when the tasks are stopped
         self._context.spend(spent if allowance is None else min(spent, allowance + 1))
+        # tasks know no limits: who waits for the first of them would not see how much all gather meanwhile
+        self._context.check_memory(sum(self.held))

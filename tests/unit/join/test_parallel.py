@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -151,6 +152,33 @@ def test_an_allowance_ends_at_the_same_count_however_the_parts_are_timed(parts: 
     whole = outcome(plan, relations, arena, None)
     enough = Context(arena, Dictionary(), threads=divided(parts), allowance=whole.work + 2_000)
     assert len(run_plan(plan, relations, enough)[1]) == whole.rows.shape[1]
+
+
+class Ahead(ThreadExecutor):
+    """All parts are done before the first of them is taken."""
+
+    def map(self, task: Any, payloads: Iterable[Any], *, stop: Any = None, meanwhile: Any = None) -> Iterator[Any]:
+        """The results, the caller looking up after each."""
+        found = []
+        for payload in payloads:
+            found.append(task(payload))
+            meanwhile()
+        yield from found
+
+
+def test_rows_that_parts_gathered_count_before_they_are_taken():
+    arena = Arena(1 << 28)
+    relations = graph(arena, 200, 6_000)
+    plan = triangles(arena, relations)
+    rows = sum(piece.nbytes for piece in chunks(plan, relations, Context(arena, Dictionary())))
+    for share, enough in ((0.5, False), (1.5, True)):
+        context = Context(arena, Dictionary(), threads=Ahead(2, parts=16, patience=1), memory_limit=arena.bytes_in_use + int(share * rows))
+        taken = (piece.nbytes for piece in chunks(plan, relations, context))
+        if enough:
+            assert sum(taken) == rows
+        else:
+            with pytest.raises(LimitError, match="memory"):
+                sum(taken)
 
 
 @pytest.mark.parametrize("raised", [KeyboardInterrupt, MemoryError])
