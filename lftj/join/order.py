@@ -25,6 +25,7 @@ from lftj.storage.relation import Order
 
 PERMUTED = 5
 SEARCHED = 9
+_HANDFUL = 16
 _DIVIDED = 3.0  # how many times cheaper an order must seem that does not begin where the work is divided
 
 _by_bindings = attrgetter("bindings")
@@ -190,8 +191,9 @@ class OrderSearch:
         return self._complete(best.get(bits(self._every), quick))
 
     def _greedy(self, begun: Begun) -> Begun:
-        """An order in which each next one is the one that is cheapest now, among those that share an atom with a constant or one before."""
-        led = {variable for atom in self.costs.atoms if atom.constants for variable in atom.columns}
+        """An order in which each next one is the one that is cheapest now, among those that share an atom with a constant or one before, or
+        are in one of a handful of rows, as of a change."""
+        led = {variable for atom in self.costs.atoms if atom.constants or atom.statistics.rows <= _HANDFUL for variable in atom.columns}
         beside: dict[int, int] = {}
         for atom in self.costs.atoms:
             together = bits(atom.columns)

@@ -110,14 +110,19 @@ def _within_budget(body: TracedBody, relations: Relations, context: Context, *, 
         granularities[key] = choice.granularity if choice.granularity.kept else EXACT if always else hull()
     if sum(options[key][kept].bytes for key, kept in granularities.items()) > budget:
         return None
-    if not always and _steps(options, {key: granularities[key] for key in changing}) >= _steps(options, dict.fromkeys(changing, NONE)):
+    rows = {key: float(max(1, relations[_atom(body.plan, key[0]).relation].count)) for key in changing}
+    if not always and _steps(options, granularities, rows) >= _steps(options, dict.fromkeys(changing, NONE), rows):
         return None  # where others alone make a position have an index, it may take in most of the body
     return TraceChoice(body, granularities, {key: _reason(choice, always) for key, choice in chosen.items()})
 
 
-def _steps(options: Mapping[PositionKey, Mapping[Granularity, Option]], chosen: Mapping[PositionKey, Granularity]) -> float:
-    """What one change at each of these positions would cost."""
-    return sum(options[key][granularity].steps for key, granularity in chosen.items())
+def _steps(
+    options: Mapping[PositionKey, Mapping[Granularity, Option]],
+    chosen: Mapping[PositionKey, Granularity],
+    rows: Mapping[PositionKey, float],
+) -> float:
+    """What changes at these positions would cost, of each relation as many as it has `rows`: few of a small one are to be expected."""
+    return sum(options[key][chosen[key]].steps * count for key, count in rows.items())
 
 
 def _loses_bounds(body: TracedBody) -> bool:
