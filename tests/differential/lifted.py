@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from lftj.join.variable_orders import type_of
 from lftj.program.normal_form import (
     AggregateTerm,
     Apply,
@@ -17,9 +18,24 @@ from lftj.program.normal_form import (
     Value,
 )
 from lftj.syntax import tree
+from lftj.types import INT
+from tests.differential.mirrored_values import mirrored
+from tests.reference.terms import FUNCTORS
 from tests.reference.trees import atom, call, compare, rule, without
 
 PREDICATES = ("contains", "match")
+
+FUNCTORS |= {"mirror": mirrored, "to_int": int}  # normal forms alone have these
+
+
+class _Names:
+    """What the variables of a rule are called: names alone may be shared."""
+
+    def __init__(self, rule: NormalRule):
+        self.rule = rule
+
+    def __getitem__(self, variable: int) -> str:
+        return f"{variable}:{self.rule.variables[variable].name}"
 
 
 def lifted(program: StratifiedProgram) -> list[tree.Clause]:
@@ -33,7 +49,7 @@ def _declaration(schema: RelationSchema) -> tree.Declaration:
 
 
 def _rule(normal: NormalRule) -> tree.Rule:
-    names = [f"{number}:{variable.name}" for number, variable in enumerate(normal.variables)]
+    names = _Names(normal)
     literals: list[tree.Literal] = [atom(each.relation, *_terms(each.args, names)) for each in normal.atoms]
     literals += [_negation(each, names) for each in normal.negated]
     literals += [compare(names[each.variable], "=", _term(each.expression, names)) for each in normal.assignments]
@@ -41,13 +57,13 @@ def _rule(normal: NormalRule) -> tree.Rule:
     return rule(atom(normal.relation, *(_head(term, names) for term in normal.head)), *literals)
 
 
-def _head(term: Ref | AggregateTerm, names: list[str]) -> tree.Term:
+def _head(term: Ref | AggregateTerm, names: _Names) -> tree.Term:
     if isinstance(term, Ref):
         return _term(term, names)
     return tree.HeadAggregate(term.function, tuple(_term(arg, names) for arg in term.args))
 
 
-def _negation(negated: NegatedAtom, names: list[str]) -> tree.Negation:
+def _negation(negated: NegatedAtom, names: _Names) -> tree.Negation:
     args = [tree.Wildcard() if arg is None else _term(arg, names) for arg in negated.args]
     return without(atom(negated.relation, *args))
 
@@ -65,15 +81,19 @@ def _functor_rule(functor: FunctorRule) -> tree.Rule:
     return rule(atom(functor.relation, *names, "result"), domain, compare("result", "=", call(name, *names)))
 
 
-def _terms(expressions: Iterable[Expression], names: list[str]) -> list[tree.Term]:
+def _terms(expressions: Iterable[Expression], names: _Names) -> list[tree.Term]:
     return [_term(each, names) for each in expressions]
 
 
-def _term(expression: Expression, names: list[str]) -> tree.Term:
+def _term(expression: Expression, names: _Names) -> tree.Term:
     match expression:
         case Ref(variable=variable):
             return tree.Variable(names[variable])
         case Value(value=value):
             return tree.Constant(value)  # type: ignore[arg-type]
+        case Apply(operator="mirror", args=(arg,), type=result):
+            back = result != INT
+            type_ = result if back else type_of(names.rule, arg)
+            return tree.Call("mirror", (_term(arg, names), tree.Constant(str(type_)), tree.Constant(back)))
         case Apply(operator=operator, args=args):
             return tree.Call(operator, tuple(_terms(args, names)))
