@@ -97,9 +97,10 @@ def test_a_limit_that_is_reached_in_the_parts_rolls_back(numbers: Any):
     assert numbers.version == version
 
 
+@pytest.mark.usefixtures("heeding_interrupts")
 def test_an_interrupt_ends_the_parts(numbers: Any):
     endless = "n(x) :- a(x), " + ", ".join(f"b(y{i})" for i in range(9)) + ", " + " + ".join(f"y{i}" for i in range(9)) + " = 0 - x."
     threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt), numbers.limits(seconds=60):
         numbers.add_rules(endless)
     assert len(numbers["n"]) == 0

@@ -62,6 +62,7 @@ def test_the_rows_of_a_hub_lie_in_all_parts(spark: Any, tmp_path: Path, monkeypa
         assert (sum(sizes), len(many.query('e("hub", y)'))) == (301, 200)
 
 
+@pytest.mark.usefixtures("heeding_interrupts")
 def test_what_goes_on_for_too_long_is_cancelled(spark: Any, tmp_path: Path) -> None:
     with open_path(spark, tmp_path) as workspace:
         workspace.relation("e", {"x": int, "y": int})

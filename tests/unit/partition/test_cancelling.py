@@ -69,3 +69,35 @@ def test_jobs_that_are_late_are_cancelled_and_their_failure_says_so() -> None:
     with pytest.raises(KeyboardInterrupt):
         ends_by(context, 0.01, KeyboardInterrupt())
     assert context.tags == []
+
+
+def fail_for_an_interrupt(context: FakeContext) -> None:
+    """As a job does where Py4J is interrupted at an unlucky moment."""
+    with cancelled(context, None):
+        try:
+            try:
+                raise KeyboardInterrupt
+            except KeyboardInterrupt:
+                raise RuntimeError("Gateway must be connected")  # noqa: B904 — as Py4J raises it
+        except RuntimeError as error:
+            raise RuntimeError("the job failed") from error
+
+
+def fail_while_an_interrupt_is_handled() -> None:
+    try:
+        raise KeyboardInterrupt
+    except KeyboardInterrupt:
+        with cancelled(FakeContext(), None):
+            raise RuntimeError("the job failed")  # noqa: B904 — as what a job raises
+
+
+def test_what_fails_for_an_interrupt_is_the_interrupt() -> None:
+    context = FakeContext()
+    with pytest.raises(KeyboardInterrupt):
+        fail_for_an_interrupt(context)
+    assert len(context.gone) == 1
+
+
+def test_what_fails_while_an_interrupt_is_handled_is_a_failure() -> None:
+    with pytest.raises(RuntimeError, match="the job failed"):
+        fail_while_an_interrupt_is_handled()
