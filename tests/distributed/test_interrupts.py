@@ -74,7 +74,7 @@ def insert(ws):
 PLACES = {
     "an insert": ("lftj.distributed.draft.frames.read", insert),
     "a commit": ("lftj.distributed.sending.write_entry", lambda ws: ws.load("edge", [(7, 8)])),
-    "a question": ("lftj.distributed.query.read_entries", lambda ws: ws.query("edge(x, y), far(y, z)")),
+    "a question": ("lftj.distributed.result.read_entries", lambda ws: ws.query("edge(x, y), far(y, z)")),
     "rows": ("lftj.distributed.result.read_entries", lambda ws: ws["far"].fetchall()),
     "verify": ("lftj.distributed.verify.Commit", lambda ws: ws.verify()),
 }
