@@ -25,7 +25,7 @@ from lftj.program.eager_aggregation import NOTHING, EagerAggregation, Known
 from lftj.program.extreme_negation import as_extreme
 from lftj.program.functors import STRING_FUNCTORS
 from lftj.program.hidden import HiddenRelations
-from lftj.program.lowering import FALSE, PARTIAL, Agenda, Alternatives, opposite
+from lftj.program.lowering import FALSE, PARTIAL, Agenda, Alternatives, lists_values, opposite
 from lftj.program.mirrored import Mirrored, mirror
 from lftj.program.normal_form import QUESTION, Expression, Filter, Ref, Value
 from lftj.types import INT, Type
@@ -52,8 +52,9 @@ class Lowering(Agenda):
             case CheckedAggregate():
                 return self._aggregate(literal, conjunct, single)
             case CheckedDisjunction():
-                apart = not single or len(literal.branches) == 1
-                return [branch.literals for branch in literal.branches] if apart else [(self._united(literal, conjunct),)]
+                if (single and len(literal.branches) > 1) or (lists_values(literal) and _reads_relations(conjunct)):
+                    return [(self._united(literal, conjunct),)]
+                return [branch.literals for branch in literal.branches]
         raise AssertionError(f"{literal} is not nested")
 
     def finished(self, conjunct: Conjunct) -> Conjunct:
@@ -188,6 +189,10 @@ def _as_conditions(block: Block) -> tuple[CheckedLiteral, ...] | None:
         case Filter():
             return (*computed, opposite(test))
     return None
+
+
+def _reads_relations(conjunct: Conjunct) -> bool:
+    return any(isinstance(each, CheckedAtom) for each in conjunct.positive)
 
 
 def _has_one_value(functor: str) -> bool:

@@ -18,7 +18,7 @@ from lftj.program.checked import (
 )
 from lftj.program.conjunct import Conjunct
 from lftj.program.hidden import HiddenRelations
-from lftj.program.normal_form import Apply, Expression, Filter, Ref, RuleVariable
+from lftj.program.normal_form import Apply, Expression, Filter, Ref, RuleVariable, Value
 from lftj.types import Type
 
 MOST_ALTERNATIVES = 4096
@@ -142,6 +142,20 @@ def is_ready(literal: CheckedLiteral, bound: Variables) -> bool:
             columns = shared(literal)
             return all(columns <= bound_by(branch.literals, bound) for branch in literal.branches)
     return True
+
+
+def lists_values(literal: CheckedDisjunction) -> bool:
+    """Whether this is a list of values, `(x = 1 ; x = 2 ; x = 3)`: they are joined with, for alternatives would each read the rest anew."""
+    given = [[_is_given(each) for each in branch.literals] for branch in literal.branches]
+    return len(given) > 1 and all(set(variables) == shared(literal) for variables in given)
+
+
+def _is_given(literal: CheckedLiteral) -> int | None:
+    """The variable that this makes equal to a constant."""
+    match literal:
+        case Filter(operator="=", left=Ref(variable), right=Value()):
+            return variable
+    return None
 
 
 def plain(literal: CheckedLiteral) -> CheckedLiteral | None:
