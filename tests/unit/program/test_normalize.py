@@ -50,22 +50,33 @@ CONSTRUCTS = {
         "h1(x) :- b(x), a(x, 1).\nh1(x) :- b(x), a(x, 2).\nh1(x) :- e(x, 0), a(x, 1).\nh1(x) :- e(x, 0), a(x, 2).",
     ),
     "a list of values": (
-        "h1(x) :- a(x, y), (y = 1 ; y = 2).",
-        "rule1#or1(y) :- y := 1.\nrule1#or1(y) :- y := 2.\nh1(x) :- a(x, y), rule1#or1(y).",
-    ),
-    "lists of values in a disjunction": (
-        "h2(x, y) :- a(x, y), (b(x), (y = 1 ; y = 2) ; (x = 3, y = 4 ; y = 5, x = 6)).",
+        "h1(x) :- a(x, y), (y = 1 ; y = 2 ; y = 3 ; y = 4).",
         """rule1#or1(y) :- y := 1.
         rule1#or1(y) :- y := 2.
-        rule1#or2(x, y) :- x := 3, y := 4.
-        rule1#or2(x, y) :- y := 5, x := 6.
-        h2(x, y) :- a(x, y), b(x), rule1#or1(y).
-        h2(x, y) :- a(x, y), rule1#or2(x, y).""",
+        rule1#or1(y) :- y := 3.
+        rule1#or1(y) :- y := 4.
+        h1(x) :- a(x, y), rule1#or1(y).""",
     ),
-    "a list of values is all there is": ("h1(y) :- (y = 1 ; y = 2).", "h1(y) :- y := 1.\nh1(y) :- y := 2."),
+    "a short list of values": ("h1(x) :- a(x, y), (y = 1 ; y = 2).", "h1(x) :- a(x, y), y := 1.\nh1(x) :- a(x, y), y := 2."),
+    "a list of pairs in a disjunction": (
+        "h2(x, y) :- a(x, y), (b(x) ; (x = 3, y = 4 ; y = 5, x = 6 ; x = 1, y = 1 ; x = 1, y = 2)).",
+        """rule1#or1(x, y) :- x := 3, y := 4.
+        rule1#or1(x, y) :- y := 5, x := 6.
+        rule1#or1(x, y) :- x := 1, y := 1.
+        rule1#or1(x, y) :- x := 1, y := 2.
+        h2(x, y) :- a(x, y), b(x).
+        h2(x, y) :- a(x, y), rule1#or1(x, y).""",
+    ),
+    "a list of values is all there is": (
+        "h1(y) :- (y = 1 ; y = 2 ; y = 3 ; y = 4).",
+        "h1(y) :- y := 1.\nh1(y) :- y := 2.\nh1(y) :- y := 3.\nh1(y) :- y := 4.",
+    ),
     "alternatives are no list of values": (
-        "h2(x, y) :- a(x, y), (y = 1 ; x = 2).",
-        "h2(x, y) :- a(x, y), y := 1.\nh2(x, y) :- a(x, y), x := 2.",
+        "h2(x, y) :- a(x, y), (y = 1 ; x = 2 ; x = y, y = 3 ; e(x, 4)).",
+        """h2(x, y) :- a(x, y), y := 1.
+        h2(x, y) :- a(x, y), x := 2.
+        h2(x, x) :- a(x, x), x := 3.
+        h2(x, y) :- a(x, y), e(x, 4).""",
     ),
     "negated atom": ("h1(x) :- b(x), !a(x, _), !a(x, x + 1).", "h1(x) :- b(x), !a(x, _), !a(x, _1), _1 := x + 1."),
     "negated comparison": ("h1(x) :- b(x), !( x > 3 ).", "h1(x) :- b(x), x <= 3."),
