@@ -17,11 +17,11 @@ from lftj.join.context import Context
 from lftj.join.statistics import tells
 from lftj.keys import check_key
 from lftj.maintain.affected import choosing_elsewhere
-from lftj.maintain.refresh import Refreshed, refresh
 from lftj.maintain.rule_work import RuleWork
 from lftj.maintain.view_states import still_serving
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
+from lftj.refresh import Refreshed, refresh
 from lftj.staging import Staging
 from lftj.state import State
 from lftj.storage.database import Database, base_name

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lftj.dictionary import PassingNames
 from lftj.limits import short_of_memory
-from lftj.maintain.refresh import refresh
+from lftj.refresh import refresh
 from lftj.result import Result
 from lftj.state import State
 from lftj.storage.relation import RelationVersion

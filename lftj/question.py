@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from lftj.errors import ParseError, ProgramErrors
 from lftj.program.check import check
-from lftj.program.eager_aggregation import Repeats, never
+from lftj.program.known_rows import Repeats, never
 from lftj.program.normal_form import QUESTION, RelationSchema, RuleVariable, StratifiedProgram, Stratum
 from lftj.program.program import Program
 from lftj.program.scope import direct_names

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lftj.limits import short_of_memory
-from lftj.maintain.refresh import refresh
 from lftj.maintain.rule_state import RelationState
 from lftj.maintain.view_states import ViewState
 from lftj.program.normal_form import RelationSchema
+from lftj.refresh import refresh
 from lftj.result import Result
 from lftj.state import State
 from lftj.storage.delta import Delta

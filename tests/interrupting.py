@@ -49,6 +49,7 @@ class Interrupting:
 
 @pytest.fixture
 def heeding_interrupts():
+    """A process started in the background ignores SIGINT; a test of it does not. Nothing is traced afterwards that was not before."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     traced = sys.gettrace()
     yield

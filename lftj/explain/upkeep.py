@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping
 from lftj.maintain.rule_state import RelationState, RuleState
 from lftj.maintain.shared_head import SharedHead
 from lftj.maintain.trace_state import TraceState
-from lftj.maintain.view_states import ViewState
+from lftj.maintain.view_states import STRATUM, ViewState
 from lftj.program.normal_form import FunctorRule, NormalRule
-from lftj.recursion.elastic import STRATUM
 from lftj.recursion.update.stratum_state import StratumState
 from lftj.state import State
 from lftj.storage.database import Database

@@ -13,6 +13,7 @@ from lftj.dictionary import Dictionary
 from lftj.join import comparison_bounds
 from lftj.join.expression_code import ExpressionCode
 from lftj.join.kernels import layout_kernels as at
+from lftj.join.last_levels import LastLevels
 from lftj.join.plan import RulePlan
 from lftj.join.trace import NOTHING, Channel, Logged, number_channels
 from lftj.program.arithmetic import may_fail
@@ -37,6 +38,7 @@ class Assembly:
         self._channels = number_channels(plan, self._parts, logged)
         self.channels: list[Channel] = [channel for channels in self._channels for channel in channels]
         self._number = {(channel.kind, channel.atom, channel.column): i for i, channel in enumerate(self.channels)}
+        self._last = LastLevels(plan, self._parts, [len(channels) > 0 for channels in self._channels])
         self._log_from = logged.log_from if self.channels else len(plan.levels)
         self.words = self._assemble()
 
@@ -73,14 +75,10 @@ class Assembly:
         for number, atom in enumerate(self.plan.atoms):
             for column, level in enumerate(atom.levels):
                 levels[level].append((number, column))
-        for level, parts in enumerate(levels):
+        for parts in levels:
             if len(parts) > 1:
-                parts.sort(key=lambda part, level=level: not self._invariant(part, level))
+                parts.sort(key=lambda part: not self.plan.atoms[part[0]].invariant(part[1]))
         return levels
-
-    def _invariant(self, part: tuple[int, int], level: int) -> bool:
-        atom, column = part
-        return column == 0 or self.plan.atoms[atom].levels[column - 1] < level - 1
 
     def parts_of(self, atom: int) -> list[int]:
         """The numbers of an atom's parts."""
@@ -108,7 +106,7 @@ class Assembly:
         channels = [word for channel in self.channels for word in (channel.mode, channel.level)]
         tables = [levels, parts, filters, probes, arguments, list(plan.outputs), channels, self._code.words]
         header = [0] * at.PLAN_HEADER
-        header[at.LEVELS] = self._searched_levels()
+        header[at.LEVELS] = self._last.searched
         header[at.EMIT_LEVEL] = plan.emit_level
         header[at.SHORT_CIRCUIT] = 0 if plan.count else 2 if self._may_fail_below() else 1
         header[at.OUTPUTS] = len(plan.outputs)
@@ -116,57 +114,12 @@ class Assembly:
         header[at.CHANNELS] = len(self.channels)
         header[at.LOG_FROM] = self._log_from
         header[at.GROUP_LEVEL] = plan.group_level
-        crossing = len(plan.levels) > 1 and levels[at.LEVEL_CROSS - 2 * at.LEVEL_RECORD] == 1
-        header[at.TAIL], header[at.MERGED] = self._read_out(header[at.LEVELS], crossing)
+        header[at.TAIL], header[at.MERGED] = self._last.tail, self._last.merged
         start = at.PLAN_HEADER
         for place, table in zip(range(at.LEVEL_TABLE, at.CODE_TABLE + 1), tables, strict=True):
             header[place] = start
             start += len(table)
         return np.array(header + list(chain.from_iterable(tables)), np.int64)
-
-    def _searched_levels(self) -> int:
-        """How many levels the kernel searches. Below are at most the last columns of one atom that nobody asks for nor tests: each row in
-        the range of the first of these is one proof, so they are counted at once. A search for one proof goes no further into any atom."""
-        if not any(self._channels[self.plan.decisive :]) and self.plan.decisive < len(self.plan.levels):
-            return self.plan.decisive + 1
-        last = len(self.plan.levels) - 1
-        place = self._read_alone(last)
-        if self.channels or place is None or place[1] < len(self.plan.atoms[place[0]].levels) - 1:
-            return last + 1
-        while last > self.plan.emit_level and self._read_alone(last - 1) == (place[0], place[1] - 1):
-            last, place = last - 1, (place[0], place[1] - 1)
-        return last + 1
-
-    def _read_out(self, levels: int, crossing: bool) -> tuple[int, int]:
-        """The level from which on all are done at once, and the one that is merged with what is read out, or −1."""
-        if self.plan.emit_level < levels or self.plan.least:
-            return levels - 1, -1
-        tail = self._tail(levels)
-        return tail, self._merged(levels - 3, levels) if crossing else self._merged(tail - 1, tail + 1)
-
-    def _tail(self, levels: int) -> int:
-        """The first of the levels that read the last columns of one atom, rows of which come out as they lie; the last level if none do.
-
-        The first level that is searched is not among them: where its keys end a run can be divided.
-        """
-        tail, place = levels - 1, self._read_alone(levels - 1)
-        searched = next((number for number, level in enumerate(self.plan.levels) if level.value is None), 0)
-        while place and tail > searched + 1 and not self._channels[tail - 1] and self._read_alone(tail - 1) == (place[0], place[1] - 1):
-            tail, place = tail - 1, (place[0], place[1] - 1)
-        return tail
-
-    def _merged(self, level: int, end: int) -> int:
-        """This level, if two parts meet there that each end or go on in one of the levels before `end`, which are read out; −1 if not."""
-        if level < 0 or any(self._channels[level:]) or len(self._parts[level]) != 2 or not self.plan.levels[level].plain:
-            return -1
-        read_out = [self._read_alone(number) for number in range(level + 1, end)]
-        following = [(atom, column + 1) for atom, column in self._parts[level] if column + 1 < len(self.plan.atoms[atom].levels)]
-        return level if None not in read_out and following and all(part in read_out for part in following) else -1
-
-    def _read_alone(self, number: int) -> tuple[int, int] | None:
-        """The one (atom, column) that is read at a level at which nothing is computed or tested."""
-        level, parts = self.plan.levels[number], self._parts[number]
-        return parts[0] if level.plain and len(parts) == 1 else None
 
     def _may_fail_below(self) -> bool:
         """Whether what a short circuit would cut off has arithmetic that may fail: that must not depend on which proof comes first."""
@@ -195,7 +148,7 @@ class Assembly:
             filter_last = len(filters) // at.FILTER_RECORD
             channel_last = channel + len(self._channels[number])
             fast = int(value < 0 and filter_first == filter_last and len(parts) > 0 and channel == channel_last and not self.plan.least)
-            invariant = len([part for part in parts if self._invariant(part, number)])
+            invariant = len([column for atom, column in parts if self.plan.atoms[atom].invariant(column)])
             leader = first + self._leader(parts)
             records += [
                 first,
@@ -213,7 +166,7 @@ class Assembly:
             ]
             first += len(parts)
             channel = channel_last
-        if self._cross(records):
+        if self._last.side_by_side:
             records[at.LEVEL_CROSS - 2 * at.LEVEL_RECORD] = 1
         return records, filters
 
@@ -225,17 +178,6 @@ class Assembly:
         if not self._number or not parts or free is not None:
             return free or 0
         return max(range(len(parts)), key=lambda i: parts[i][1])
-
-    def _cross(self, records: list[int]) -> bool:
-        """Whether each of the last two levels reads out one part, neither range depends on the other's value, and all pairs come out."""
-        if len(self.plan.levels) < 2 or self.plan.emit_level < len(self.plan.levels):
-            return False
-        last, before = records[-at.LEVEL_RECORD :], records[-2 * at.LEVEL_RECORD : -at.LEVEL_RECORD]
-        alone = all(level[at.LEVEL_FAST] and level[at.LEVEL_LAST] - level[at.LEVEL_FIRST] == 1 for level in (last, before))
-        if not alone or not last[at.LEVEL_INVARIANT]:
-            return False
-        ((atom, column),) = self._parts[-2]
-        return column == len(self.plan.atoms[atom].levels) - 1
 
     def _bounds(self, condition: Filter, level: int) -> tuple[int, int]:
         """Whether a comparison that fails ends the search of its level, and the code of the value from which on it holds, or −1.

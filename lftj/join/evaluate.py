@@ -13,7 +13,8 @@ from lftj.join.kernels import layout_kernels as at
 from lftj.join.lookups.found_rows import looked_up_rows
 from lftj.join.matching_rows import MatchingRows
 from lftj.join.parallel import Compact, parts_of, patience_with
-from lftj.join.plan import RulePlan, make_plan
+from lftj.join.plan import RulePlan
+from lftj.join.planning import make_plan
 from lftj.join.run import Run, evaluation_failure
 from lftj.join.trace import Sink
 from lftj.program.normal_form import NormalRule

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lftj.join.order import OrderSearch
-from lftj.join.plan import RulePlan, lay_out
+from lftj.join.plan import RulePlan
+from lftj.join.planning import lay_out
 from lftj.join.statistics import Statistics
 from lftj.program.normal_form import NormalRule
 from lftj.storage.relation import RelationVersion

@@ -1,6 +1,6 @@
 """Relations with one choice domain that do not depend on themselves, kept true like `min`: a change of candidates touches only its groups.
 
-Of the candidates that agree on the domain the least is chosen (`recursion.choice`), so groups do not meet. The candidates are kept, with
+Of the candidates that agree on the domain the least is chosen (`heads.choice`), so groups do not meet. The candidates are kept, with
 their support, as the rows of any view are. A candidate that comes is compared with the row that was chosen; only where a chosen row goes
 are others of its group looked at: the first of a key order that begins with the domain, or all where strings are among the other columns,
 whose codes do not order as they do. With several domains a choice is passed on from group to group, and all is chosen anew.
@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lftj.dictionary import Dictionary
+from lftj.heads.choice import choose
 from lftj.heads.support_state import SupportState
 from lftj.maintain.rule_state import RelationState
 from lftj.program.normal_form import RelationSchema
-from lftj.recursion.rounds.choice import choose
 from lftj.storage.delta import Columns, Delta
 from lftj.storage.relation import Order, RelationVersion
 from scantree import Arena, after_prefix

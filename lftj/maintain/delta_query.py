@@ -21,7 +21,8 @@ from lftj.join.context import Context
 from lftj.join.evaluate import Columns
 from lftj.join.order import Choice
 from lftj.join.order_costs import Crowds
-from lftj.join.plan import RulePlan, choose_order, lay_out
+from lftj.join.plan import RulePlan
+from lftj.join.planning import choose_order, lay_out
 from lftj.join.prepared import PreparedPlan
 from lftj.join.statistics import Statistics
 from lftj.maintain.rule_work import RuleWork

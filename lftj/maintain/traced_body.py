@@ -17,7 +17,8 @@ from lftj.dictionary import Dictionary
 from lftj.join.assemble import Assembly
 from lftj.join.context import Context
 from lftj.join.evaluate import Columns, Relations
-from lftj.join.plan import Level, RulePlan, lay_out
+from lftj.join.plan import Level, RulePlan
+from lftj.join.planning import lay_out
 from lftj.join.trace import Channel, Logged
 from lftj.maintain.versions import Versions
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref, RelationSchema, Value

@@ -6,17 +6,35 @@ Both follow from the states. They are kept beside them, because a commit that lo
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Protocol
 
 from lftj.maintain.rule_state import RelationState, RuleState
 from lftj.maintain.shared_head import SharedHead
 from lftj.maintain.trace_state import TraceState
 from lftj.program.normal_form import StratifiedProgram
-from lftj.recursion.elastic import Kept, stratum_key
 
-ViewState = RelationState | Kept
+STRATUM = "#stratum "
+"""What the keys of strata among the states of relations begin with."""
+
+
+class OfStratum(Protocol):
+    """What a recursive stratum is maintained with. What that is only `lftj.recursion` knows."""
+
+    @property
+    def bytes(self) -> int:
+        """The memory that it takes beside the rows."""
+        ...
+
+
+ViewState = RelationState | OfStratum
 """What a relation, or a recursive stratum, is maintained with."""
 
 _NOBODY: Mapping[str, frozenset[str]] = {}
+
+
+def stratum_key(relations: Iterable[str]) -> str:
+    """The name under which a stratum's state is kept among those of relations."""
+    return STRATUM + " ".join(sorted(relations))
 
 
 class ViewStates(Mapping[str, ViewState]):

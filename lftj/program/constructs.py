@@ -21,10 +21,11 @@ from lftj.program.checked import (
 )
 from lftj.program.computed_keys import with_computed_keys
 from lftj.program.conjunct import Conjunct, HeadTerm
-from lftj.program.eager_aggregation import NOTHING, EagerAggregation, Known
+from lftj.program.eager_aggregation import EagerAggregation
 from lftj.program.extreme_negation import as_extreme
 from lftj.program.functors import STRING_FUNCTORS
 from lftj.program.hidden import HiddenRelations
+from lftj.program.known_rows import NOTHING, Known
 from lftj.program.lowering import FALSE, PARTIAL, Agenda, Alternatives, lists_values, opposite
 from lftj.program.mirrored import Mirrored, mirror
 from lftj.program.normal_form import QUESTION, Expression, Filter, Ref, Value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from lftj.errors import DeclarationError, LftjError, TypeClashError, UnknownNameError
@@ -73,54 +73,66 @@ def _choice(declaration: tree.Declaration) -> tuple[tuple[tuple[int, ...], ...],
     return tuple(sorted(domains)), errors
 
 
+class _Meanings:
+    """What type names stand for, as far as it is known by now. `own`: names that the program defines."""
+
+    def __init__(self, known: dict[str, Type], own: set[str]):
+        self.known, self.own = known, own
+
+    def of(self, name: str) -> Type | None:
+        """The program's own meaning of a name goes before the built-in one."""
+        return self.known.get(name) or (None if name in self.own else parse_type(name))
+
+
 def _with_aliases(aliases: list[tree.TypeAlias], catalog: Catalog) -> tuple[Catalog, list[LftjError]]:
     """Type names may stand for one another in any order; what is left in the end is unknown or a circle."""
+    meanings = _Meanings(dict(catalog.aliases), {alias.name for alias in aliases})
     errors: list[LftjError] = []
-    waiting, known = list(aliases), dict(catalog.aliases)
-    own = {alias.name for alias in aliases}
-
-    def meant(name: str) -> Type | None:
-        """What a name stands for by now: the program's own meaning of it goes before the built-in one."""
-        return known.get(name) or (None if name in own else parse_type(name))
-
-    found = True
-    while found:
-        found = False
+    waiting, left = list(aliases), len(aliases) + 1
+    while len(waiting) < left:
+        left = len(waiting)
         for alias in list(waiting):
-            base = meant(alias.base)
-            if base is None or any(meant(other) is None for other in alias.others):
-                continue
-            waiting.remove(alias)
-            found = True
-            errors += _union_errors(alias, base, known)
-            if _is_taken(alias.name, base):
-                own -= {alias.name}  # what else names it means the built-in one
-                message = f"`{alias.name}` is a built-in type"
-                errors.append(DeclarationError(message, code="E165", span=alias.span, hint="choose another name"))
-            elif known.setdefault(alias.name, base) != base:
-                message = f"type `{alias.name}` is defined twice, differently"
-                errors.append(DeclarationError(message, code="E165", span=alias.span, hint="choose another name"))
-    extended = replace(catalog, aliases=dict(known))
+            base = meanings.of(alias.base)
+            if base is not None and all(meanings.of(other) is not None for other in alias.others):
+                waiting.remove(alias)
+                errors += (*_union_errors(alias, base, meanings.known), *_defined(alias, base, meanings))
+    errors += _undefined(waiting, replace(catalog, aliases=dict(meanings.known)), meanings.own)
+    unknown = dict.fromkeys((alias.name for alias in waiting), UNKNOWN)
+    return replace(catalog, aliases=meanings.known | unknown), errors
+
+
+def _defined(alias: tree.TypeAlias, base: Type, meanings: _Meanings) -> Iterator[LftjError]:
+    """Let a name stand for a type that is known."""
+    if _is_taken(alias.name, base):
+        meanings.own.discard(alias.name)  # what else names it means the built-in one
+        message = f"`{alias.name}` is a built-in type"
+        yield DeclarationError(message, code="E165", span=alias.span, hint="choose another name")
+    elif meanings.known.setdefault(alias.name, base) != base:
+        message = f"type `{alias.name}` is defined twice, differently"
+        yield DeclarationError(message, code="E165", span=alias.span, hint="choose another name")
+
+
+def _undefined(waiting: list[tree.TypeAlias], catalog: Catalog, own: set[str]) -> Iterator[LftjError]:
+    """Why names are left that stand for no type in the catalog. Of a circle and what leads into it, the circle alone is told."""
     bases = {alias.name: (alias.base, *alias.others) for alias in waiting}
     circular = [name for name in bases if _refers_to(name, name, bases)]
     for alias in waiting:
         if alias.name in circular:
             message = f"type `{alias.name}` refers to itself"
             hint = "say in the end which of int, float, str, bool, date, timestamp, decimal(p,s) it is"
-            errors.append(DeclarationError(message, code="E165", span=alias.span, hint=hint))
-        if any(_refers_to(alias.name, name, bases) for name in circular):  # the other's error says it all
-            known[alias.name] = UNKNOWN
+            yield DeclarationError(message, code="E165", span=alias.span, hint=hint)
+        if any(_refers_to(alias.name, name, bases) for name in circular):
             continue
-        try:
-            for name in (alias.base, *alias.others):
-                if name in own and parse_type(name) is not None and name not in extended.aliases:
-                    message = f"type `{alias.name}` stands for `{name}`, which stands for nothing else"
-                    raise DeclarationError(message, code="E165", span=alias.span, hint="name a type that is there without it")
-                extended.type(name, alias.span)
-        except LftjError as error:
-            errors.append(error)
-        known[alias.name] = UNKNOWN
-    return replace(catalog, aliases=known), errors
+        for name in (alias.base, *alias.others):
+            if name in own and parse_type(name) is not None and name not in catalog.aliases:
+                message = f"type `{alias.name}` stands for `{name}`, which stands for nothing else"
+                yield DeclarationError(message, code="E165", span=alias.span, hint="name a type that is there without it")
+                break
+            try:
+                catalog.type(name, alias.span)
+            except LftjError as error:
+                yield error
+                break
 
 
 def _is_taken(name: str, base: Type) -> bool:

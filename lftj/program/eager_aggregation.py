@@ -15,7 +15,7 @@ are, for a sum of rounded sums is another one. A partial sum that does not fit i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import reduce
 from typing import NamedTuple
 
@@ -24,47 +24,14 @@ from lftj.program.bindings import Variables, definitions, of_expressions, of_lit
 from lftj.program.checked import CheckedAtom, CheckedHeadAggregate, CheckedLiteral
 from lftj.program.conjunct import Conjunct, HeadTerm
 from lftj.program.hidden import HiddenRelations
-from lftj.program.normal_form import Apply, Expression, Filter, Ref, RelationSchema, RuleVariable, Value
+from lftj.program.known_rows import Known
+from lftj.program.normal_form import Apply, Expression, Filter, Ref, RuleVariable, Value
 from lftj.program.signatures import aggregate_type
 from lftj.types import INT, Type
 
 _TOGETHER = {"count": "sum", "sum": "sum", "min": "min", "max": "max"}
 """What makes the aggregate of a whole out of those of its parts."""
 _MOST_ATOMS = 16  # of a body; finding the branches of longer ones takes the square of their length
-
-
-Repeats = Callable[[str, int], bool | None]
-"""Whether a value of a relation's column has two rows or more on average; None where there are too few rows to tell."""
-
-
-def never(relation: str, column: int) -> bool:
-    """Nothing is known of the rows: no aggregate is drawn in."""
-    return False
-
-
-class Asking:
-    """Passes questions on. `unsure`: relations that had too few rows to tell."""
-
-    def __init__(self, repeats: Repeats):
-        self._repeats = repeats
-        self.unsure: set[str] = set()
-
-    def __call__(self, relation: str, column: int) -> bool | None:
-        """See `Repeats`."""
-        found = self._repeats(relation, column)
-        if found is None:
-            self.unsure.add(relation)
-        return found
-
-
-class Known(NamedTuple):
-    """What is known of relations: the `schemas` of users' ones, and their rows."""
-
-    schemas: Mapping[str, RelationSchema]
-    repeats: Repeats = never
-
-
-NOTHING = Known({})
 
 
 class _Value(NamedTuple):

@@ -26,8 +26,8 @@ from lftj.program.checked import CheckedAtom, CheckedDisjunction, CheckedHead, C
 from lftj.program.choices import chosen_body
 from lftj.program.conjunct import HeadTerm, RuleMaker
 from lftj.program.constructs import Lowering
-from lftj.program.eager_aggregation import NOTHING, Known
 from lftj.program.hidden import HiddenRelations
+from lftj.program.known_rows import NOTHING, Known
 from lftj.program.monotone import FUNCTIONS
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 

@@ -16,7 +16,7 @@ from lftj.program.check import check
 from lftj.program.checked import CheckedProgram, Row
 from lftj.program.choices import refuse_choice_beside_extremes
 from lftj.program.cycles import CycleError
-from lftj.program.eager_aggregation import Asking, Known, Repeats, never
+from lftj.program.known_rows import Asking, Known, Repeats, never
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, StratifiedProgram
 from lftj.program.normalize import NormalizedRule, normalize
 from lftj.program.restratify import restratify

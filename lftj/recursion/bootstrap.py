@@ -16,7 +16,7 @@ from lftj.maintain.full import derive
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.recursion.by_parts.decomposable import decompose
 from lftj.recursion.by_parts.parts import close_parts
-from lftj.recursion.rounds.choice import ChosenRows
+from lftj.recursion.rounds.chosen_rows import ChosenRows
 from lftj.recursion.rounds.fixpoint import Fixpoint
 from lftj.recursion.rounds.packed_rows import Packed, PackedRows
 from lftj.recursion.rounds.prepared_rules import PreparedRules

@@ -12,7 +12,7 @@ counts. Where updates keep being given up, more and more changes go by before th
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, Protocol
 
@@ -37,10 +37,6 @@ from lftj.storage.relation import RelationVersion
 
 _MANY = 1000  # rows below which nothing is tried at once
 _FEW_STEPS = 8  # kernel steps for a given row of a stratum up to which proofs are counted from the beginning
-
-
-STRATUM = "#stratum "
-"""What the keys of strata among the states of relations begin with."""
 
 
 @dataclass(frozen=True)
@@ -81,11 +77,6 @@ class Followed:
     changed: int = 0
     assignments: int = 0
     versions: Mapping[str, RelationVersion] = field(default_factory=dict)
-
-
-def stratum_key(relations: Iterable[str]) -> str:
-    """The name under which a stratum's state is kept among those of relations."""
-    return STRATUM + " ".join(sorted(relations))
 
 
 def follow(stratum: Stratum, schemas: Mapping[str, RelationSchema], kept: Kept | None, versions: Versions, context: Context) -> Followed:

@@ -16,7 +16,7 @@ from lftj.maintain.full import projected
 from lftj.program.normal_form import NormalRule, RelationSchema
 from lftj.recursion.by_parts.counted_parts import count_parts
 from lftj.recursion.by_parts.decomposable import decompose
-from lftj.recursion.rounds.choice import ChosenRows
+from lftj.recursion.rounds.chosen_rows import ChosenRows
 from lftj.recursion.rounds.fixpoint import Fixpoint
 from lftj.recursion.rounds.proof_table import ProofTable
 from lftj.recursion.rounds.variants import Variant

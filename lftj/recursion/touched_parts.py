@@ -36,7 +36,7 @@ _SMALL = 64  # values touched up to which the plans of earlier commits serve, an
 _REMEMBERED = 256  # strata whose rules are kept
 _MANY = 1000  # values touched beyond which looking up their rows one by one costs too much
 
-Kept = Mapping[str, int]
+HandedOn = Mapping[str, int]
 """By relation of the stratum, the column that its rules hand on unchanged."""
 
 
@@ -44,7 +44,7 @@ class _Known(NamedTuple):
     """The ways in which a stratum of these rules falls apart, each with the rules for its touched parts."""
 
     rules: list[NormalRule]
-    ways: list[tuple[Kept, PreparedRules]]
+    ways: list[tuple[HandedOn, PreparedRules]]
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class TouchedParts:
     """The parts of a stratum that a commit can touch: the column that tells them in each relation, their values, their share of rows."""
 
     schemas: Mapping[str, RelationSchema]
-    kept: Kept
+    kept: HandedOn
     prepared: PreparedRules
     values: np.ndarray
     share: float
@@ -98,7 +98,7 @@ def _known_for(schemas: Mapping[str, RelationSchema], rules: list[NormalRule], c
     return known
 
 
-def _restricted(kept: Kept, rules: list[NormalRule]) -> list[NormalRule]:
+def _restricted(kept: HandedOn, rules: list[NormalRule]) -> list[NormalRule]:
     """The rules, for touched values alone."""
     restricted: list[NormalRule] = []
     for rule in rules:
@@ -108,7 +108,7 @@ def _restricted(kept: Kept, rules: list[NormalRule]) -> list[NormalRule]:
     return restricted
 
 
-def _kept_columns(schemas: Mapping[str, RelationSchema], rules: list[NormalRule]) -> Iterable[Kept]:
+def _kept_columns(schemas: Mapping[str, RelationSchema], rules: list[NormalRule]) -> Iterable[HandedOn]:
     """The choices of one column per relation such that every rule finds in its head what its recursive atoms have there."""
     first = next(iter(schemas))
     for column in range(schemas[first].arity):
@@ -139,7 +139,7 @@ def _follow(kept: dict[str, int], schemas: Mapping[str, RelationSchema], rules: 
     return found
 
 
-def _touched(schemas: Mapping[str, RelationSchema], kept: Kept, rules: list[NormalRule], versions: Versions) -> np.ndarray | None:
+def _touched(schemas: Mapping[str, RelationSchema], kept: HandedOn, rules: list[NormalRule], versions: Versions) -> np.ndarray | None:
     """The values whose parts a change can touch, ascending; None when some change does not tell."""
     pieces: list[np.ndarray] = []
     for name, column in kept.items():
@@ -188,7 +188,7 @@ def _whole(column: int, values: np.ndarray, old: np.ndarray, new: np.ndarray) ->
 
 
 def _evaluated(
-    schemas: Mapping[str, RelationSchema], kept: Kept, prepared: PreparedRules, values: np.ndarray, versions: Versions, context: Context
+    schemas: Mapping[str, RelationSchema], kept: HandedOn, prepared: PreparedRules, values: np.ndarray, versions: Versions, context: Context
 ) -> dict[str, Columns]:
     """The rows of the touched parts, from nothing."""
     name, column = next(iter(kept.items()))

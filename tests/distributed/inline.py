@@ -1,4 +1,7 @@
-"""An executor in this process: what it runs and returns goes through pickle, as between processes, and it can be made to fail."""
+"""An executor in this process: what it runs and returns goes through pickle, as between processes, and it can be made to fail.
+
+What workspaces over it have is compared with what those of one process have.
+"""
 
 from __future__ import annotations
 
@@ -63,6 +66,12 @@ class InlineExecutor:
     def parquet(self, path: str) -> Any:
         """Not here."""
         raise NotImplementedError
+
+
+def require_equal(one: Any, other: Any) -> None:
+    """All relations of two workspaces have the same rows."""
+    for name in other.relations:
+        assert sorted(one[name].fetchall()) == sorted(other[name].fetchall()), name
 
 
 @contextmanager

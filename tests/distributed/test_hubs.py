@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import lftj
 from lftj.distributed import census
-from tests.distributed.inline import InlineExecutor
+from tests.distributed.inline import InlineExecutor, require_equal
 from tests.distributed.test_histories import between, pair_over
 from tests.strategies.histories import History, histories
 from tests.unit.program.listing import list_rule
@@ -62,11 +62,6 @@ def workspace(folder: Path | None, parts: int, rows: list[tuple[int, int]]) -> A
     made.load("marked", [(HUB,), (3,)])
     made.load("name", [(node, f"n{node}") for node in range(0, 60, 2)])
     return made
-
-
-def require_equal(one: Any, other: Any) -> None:
-    for name in other.relations:
-        assert sorted(one[name].fetchall()) == sorted(other[name].fetchall()), name
 
 
 def steps() -> list[list[tuple[str, str, list[tuple[Any, ...]]]]]:

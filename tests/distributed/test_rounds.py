@@ -14,7 +14,7 @@ import lftj
 from lftj.distributed.files.entry import Entry
 from lftj.distributed.placing.placement import Placing
 from lftj.distributed.placing.steps import Move
-from tests.distributed.inline import InlineExecutor
+from tests.distributed.inline import InlineExecutor, require_equal
 from tests.distributed.test_histories import pair_over
 from tests.strategies.histories import History, histories
 
@@ -67,11 +67,6 @@ def pair(folder: Path, parts: int, rules: str, rows: list[tuple[int, int]], elas
         workspace.load("e", rows)
         workspace.add_rules(rules)
     return *both, executor
-
-
-def require_equal(one: Any, other: Any) -> None:
-    for name in other.relations:
-        assert sorted(one[name].fetchall()) == sorted(other[name].fetchall()), name
 
 
 @pytest.mark.parametrize("parts", [1, 2, 7])

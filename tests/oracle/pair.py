@@ -9,9 +9,18 @@ import pytest
 
 import lftj
 from lftj.errors import KeyViolationError, ValueRangeError
+from lftj.syntax import tree
+from lftj.syntax.parser import parse
 from tests.oracle.model import Model, Relations, difference
 from tests.strategies.histories import AddRule, Change, History, RemoveRule, Step, TakeSnapshot, Transact
 from tests.strategies.schemas import BASES, Row, Spec
+
+
+def rule_of(text: str) -> tree.Rule:
+    """The rule that a text is."""
+    (rule,) = parse(text).clauses
+    assert isinstance(rule, tree.Rule)
+    return rule
 
 
 class RolledBack(Exception):

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 import lftj
 from lftj.syntax import tree
-from lftj.syntax.parser import parse
-from tests.oracle.pair import Pair
+from tests.oracle.pair import Pair, rule_of
 from tests.strategies.histories import AddRule, Change, RemoveRule, Transact
 from tests.strategies.schemas import Row, Spec, values
 from tests.strategies.terms import Draw
@@ -74,13 +73,6 @@ few(x) :- edge(x, y), choice((), (x, y)).
 few(y) :- few(x), edge(x, y), choice((x), (y)).
 many(n) :- n = count : { tree(x, _), edge(_, x) }.
 """.strip().splitlines()
-
-
-def rule_of(text: str) -> tree.Rule:
-    """The rule that a line is."""
-    (rule,) = parse(text).clauses
-    assert isinstance(rule, tree.Rule)
-    return rule
 
 
 @st.composite

@@ -5,9 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.oracle.pair import Pair
-from tests.oracle.test_functors_in_cycles import rule_of
-from tests.strategies.histories import AddRule, Change, RemoveRule, Transact
+from tests.oracle.pair import Pair, rule_of
+from tests.strategies.histories import AddRule, Change, Transact, with_removals
 from tests.strategies.schemas import Row, Spec
 from tests.strategies.terms import Draw
 
@@ -37,17 +36,11 @@ def changes(draw: Draw) -> Change:
     return Change(draw(st.sampled_from(["insert", "insert", "delete"])), draw(st.sampled_from("ab")), tuple(rows))
 
 
-def steps() -> st.SearchStrategy[Transact]:
-    """Rows that come and go and rules that go, now and then rolled back."""
-    actions = st.lists(st.one_of(*[changes()] * 4, st.integers(0, 9).map(RemoveRule)), min_size=1, max_size=3)
-    return st.builds(Transact, actions.map(tuple), st.sampled_from([False] * 5 + [True]))
-
-
 @given(st.lists(st.sampled_from(RULES), min_size=1, max_size=5, unique_by=lambda text: text if "near" in text[:4] else text[:5]), st.data())
 def test_oracle_computed_keys_follow_every_change(rules, data):
     pair = Pair([Spec(name, ("int", "int")) for name in ("a", "b", "near", "few", "least")])
     for rule in rules:
         pair.step(Transact((AddRule(rule_of(rule)),)))
-    for step in data.draw(st.lists(steps(), max_size=6)):
+    for step in data.draw(st.lists(with_removals(changes()), max_size=6)):
         pair.step(step)
     assert pair.workspace.verify() == []

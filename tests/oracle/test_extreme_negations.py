@@ -5,9 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lftj.syntax import tree
-from lftj.syntax.parser import parse
-from tests.oracle.pair import Pair
+from tests.oracle.pair import Pair, rule_of
 from tests.strategies.histories import AddRule, Change, Transact
 from tests.strategies.schemas import Spec
 
@@ -42,9 +40,7 @@ def changes() -> st.SearchStrategy[Change]:
 @given(st.sampled_from(LISTED), st.lists(changes(), max_size=6))
 def test_oracle_negations_that_are_extremes(text, history):
     pair = Pair([Spec("t", ("int", "int", "int")), Spec("q", ("int", "int")), Spec("v", ("int", "int"))])
-    (rule,) = parse(text).clauses
-    assert isinstance(rule, tree.Rule)
-    pair.step(Transact((AddRule(rule),)))
+    pair.step(Transact((AddRule(rule_of(text)),)))
     for change in history:
         pair.step(Transact((change,)))
     assert pair.workspace.verify() == []

@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lftj.syntax import tree
-from lftj.syntax.parser import parse
-from tests.oracle.pair import Pair
-from tests.strategies.histories import AddRule, Change, RemoveRule, Transact
+from tests.oracle.pair import Pair, rule_of
+from tests.strategies.histories import AddRule, Change, Transact, with_removals
 from tests.strategies.schemas import Row, Spec
 from tests.strategies.terms import Draw
 
@@ -37,13 +35,6 @@ alone(x) :- made(x), n = count : { way(x, _) }, n > 1.
 STRINGS = st.sampled_from(["", "a", "b", "ab", "!", "3", "ä"])
 
 
-def rule_of(text: str) -> tree.Rule:
-    """The rule that a line is."""
-    (rule,) = parse(text).clauses
-    assert isinstance(rule, tree.Rule)
-    return rule
-
-
 def stratified(rules: Sequence[str]) -> list[str]:
     """Without what would put a negation into a cycle."""
     return [text for text in rules if "!made" not in text or not any("made(y) :- way" in other for other in rules)]
@@ -57,13 +48,9 @@ def changes(draw: Draw) -> Change:
     return Change(draw(st.sampled_from(["insert", "insert", "delete"])), name, tuple(rows))
 
 
-def steps() -> st.SearchStrategy[Transact]:
-    """Rows that come and go and rules that go, now and then rolled back."""
-    actions = st.lists(st.one_of(changes(), changes(), changes(), st.integers(0, 9).map(RemoveRule)), min_size=1, max_size=3)
-    return st.builds(Transact, actions.map(tuple), st.sampled_from([False] * 5 + [True]))
-
-
-@given(st.lists(st.sampled_from(LISTED), min_size=3, max_size=8, unique=True).map(stratified), st.lists(steps(), max_size=6))
+@given(
+    st.lists(st.sampled_from(LISTED), min_size=3, max_size=8, unique=True).map(stratified), st.lists(with_removals(changes()), max_size=6)
+)
 def test_oracle_functors_follow_every_change(rules, history):
     pair = Pair([WORD, LINK, *VIEWS])
     pair.step(Transact(tuple(AddRule(rule_of(text)) for text in rules)))

@@ -10,9 +10,8 @@ import lftj
 from lftj.maintain.trace_choice import TraceOverride
 from sensitivity import EXACT, hull, projected
 from tests.oracle.invariant import uncovered
-from tests.oracle.pair import Pair
-from tests.oracle.test_functors_in_cycles import rule_of
-from tests.strategies.histories import AddRule, Change, RemoveRule, Transact
+from tests.oracle.pair import Pair, rule_of
+from tests.strategies.histories import AddRule, Change, Transact, with_removals
 from tests.strategies.schemas import Row, Spec
 from tests.strategies.terms import Draw
 
@@ -47,12 +46,6 @@ def changes(draw: Draw, type_: str) -> Change:
     return Change(draw(st.sampled_from(["insert", "insert", "delete"])), name, tuple(rows))
 
 
-def steps(type_: str) -> st.SearchStrategy[Transact]:
-    """Rows that come and go and rules that go, now and then rolled back."""
-    actions = st.lists(st.one_of(*[changes(type_)] * 4, st.integers(0, 9).map(RemoveRule)), min_size=1, max_size=3)
-    return st.builds(Transact, actions.map(tuple), st.sampled_from([False] * 5 + [True]))
-
-
 @pytest.mark.parametrize("type_", VALUES)
 @pytest.mark.parametrize("override", OVERRIDES, ids=["automatic", "exact", "hull", "projected"])
 @given(data=st.data())
@@ -66,7 +59,7 @@ def test_oracle_least_values_follow_every_change(type_: str, override: TraceOver
     # of rules with aggregates in their heads each relation has one
     rules = data.draw(st.lists(st.sampled_from(RULES), min_size=1, max_size=5, unique_by=_relation))
     pair.step(Transact(tuple(AddRule(rule_of(text)) for text in rules)))
-    for step in data.draw(st.lists(steps(type_), max_size=6)):
+    for step in data.draw(st.lists(with_removals(changes(type_)), max_size=6)):
         pair.step(step)
         assert uncovered(workspace) == []
     assert workspace.verify() == []

@@ -5,9 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.oracle.pair import Pair
-from tests.oracle.test_functors_in_cycles import rule_of
-from tests.strategies.histories import AddRule, Change, RemoveRule, Transact
+from tests.oracle.pair import Pair, rule_of
+from tests.strategies.histories import AddRule, Change, Transact, with_removals
 from tests.strategies.schemas import Row, Spec
 from tests.strategies.terms import Draw
 
@@ -40,13 +39,7 @@ def changes(draw: Draw) -> Change:
     return Change(draw(st.sampled_from(["insert", "insert", "delete"])), name, tuple(rows))
 
 
-def steps() -> st.SearchStrategy[Transact]:
-    """Rows that come and go and rules that go, now and then rolled back."""
-    actions = st.lists(st.one_of(changes(), changes(), changes(), st.integers(0, 9).map(RemoveRule)), min_size=1, max_size=3)
-    return st.builds(Transact, actions.map(tuple), st.sampled_from([False] * 5 + [True]))
-
-
-@given(st.lists(st.sampled_from(LISTED), min_size=3, max_size=8, unique=True), st.lists(steps(), max_size=6))
+@given(st.lists(st.sampled_from(LISTED), min_size=3, max_size=8, unique=True), st.lists(with_removals(changes()), max_size=6))
 def test_oracle_ranges_follow_every_change(rules, history):
     pair = Pair([STAY, SHUT, *VIEWS])
     pair.step(Transact(tuple(AddRule(rule_of(text)) for text in rules)))

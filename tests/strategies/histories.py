@@ -80,6 +80,12 @@ def changes(draw: Draw, specs: tuple[Spec, ...] = CHANGEABLE) -> Change:
     return Change(verb, spec.name, tuple(draw(st.lists(rows, min_size=1, max_size=4, unique_by=key))))
 
 
+def with_removals(changes: st.SearchStrategy[Change]) -> st.SearchStrategy[Transact]:
+    """One to three of these changes together, rules that go among them, now and then rolled back."""
+    actions = st.lists(st.one_of(*[changes] * 4, st.integers(0, 9).map(RemoveRule)), min_size=1, max_size=3)
+    return st.builds(Transact, actions.map(tuple), st.sampled_from([False] * 5 + [True]))
+
+
 def read_by(program: Program) -> tuple[Spec, ...]:
     """The relations whose changes matter: base relations that rules mention, and views, which may have rows of their own."""
     named = {name for rule in program.rules for name in relations_of(rule)}

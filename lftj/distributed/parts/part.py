@@ -20,11 +20,11 @@ from lftj.join.statistics import Statistics
 from lftj.keys import check_key
 from lftj.limits import Limits
 from lftj.maintain.failures import placed_in
-from lftj.maintain.refresh import refresh
 from lftj.maintain.rule_work import RuleWork
 from lftj.maintain.view_states import ViewState, ViewStates
 from lftj.program.normal_form import StratifiedProgram, Stratum
 from lftj.program.stratification import Stratification
+from lftj.refresh import refresh
 from lftj.storage.database import BASE_SUFFIX, Database
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion

@@ -8,7 +8,8 @@ from lftj.dictionary import Dictionary
 from lftj.distributed.stored.stored_trees import OpenedTrees, StoredTrees
 from lftj.join.evaluate import Relations
 from lftj.join.order import Choice
-from lftj.join.plan import RulePlan, lay_out
+from lftj.join.plan import RulePlan
+from lftj.join.planning import lay_out
 from lftj.maintain.body import Body
 from lftj.maintain.trace_state import TraceState
 from lftj.maintain.traced_body import TracedBody

@@ -44,6 +44,7 @@ class ViewWriter:
             return {"alone": [state.failures, state.patience, state.work, state.steps]}
         if isinstance(state, StratumState):
             return self._stratum(state)
+        assert isinstance(state, RelationState)
         support = None if state.support is None else self._trees.number(state.support.tree)
         chosen = {"candidates": relation_data(state.candidates, self._trees)} if isinstance(state, ChosenState) else {}
         return {"rules": [self._rule(each) for each in state.rules], "support": support, **chosen}

@@ -15,9 +15,9 @@ from lftj.distributed.parts.part import PartState, context_of
 from lftj.distributed.parts.task import Log, OnPart
 from lftj.distributed.placing.query_plan import QueryPlan
 from lftj.distributed.work.worker import Holding, Worker, carefully
-from lftj.maintain.refresh import refresh
 from lftj.program.normal_form import StratifiedProgram
 from lftj.program.stratification import Stratification
+from lftj.refresh import refresh
 from lftj.storage.database import Database
 from lftj.storage.delta import Delta
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 import numpy as np
 
 from lftj.dictionary import Dictionary
+from lftj.heads.choice import choose
 from lftj.program.normal_form import RelationSchema
-from lftj.recursion.rounds.choice import choose
 from lftj.recursion.update.candidates import Candidates, domain_first, ranking_rows
 from lftj.recursion.update.elastic_query import Proofs
 from lftj.recursion.update.iterated_relation import IteratedRelation

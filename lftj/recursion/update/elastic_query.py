@@ -17,7 +17,7 @@ from lftj.join.context import Context
 from lftj.join.evaluate import Columns
 from lftj.join.order import OrderSearch
 from lftj.join.order_costs import KEPT_ORDER
-from lftj.join.plan import make_plan
+from lftj.join.planning import make_plan
 from lftj.join.prepared import PreparedPlan
 from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RuleVariable, Value
 from lftj.recursion.update.iterated_relation import ITERATED

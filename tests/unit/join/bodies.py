@@ -66,6 +66,12 @@ class Body:
         return tuple(self.names.index(name) for name in names.split())
 
 
+def graph_rule(atoms: Sequence[tuple[int, int]]) -> NormalRule:
+    """A rule of atoms of `e`, each between two variables given by their numbers: `(0, 1), (1, 2), (0, 2)` are triangles."""
+    variables = tuple(RuleVariable(f"v{i}", INT) for i in range(1 + max(map(max, atoms))))
+    return NormalRule(1, "r", (), variables, tuple(PositiveAtom("e", (Ref(a), Ref(b))) for a, b in atoms))
+
+
 def relations(sizes: Mapping[str, Sequence[int]], arena: Arena | None = None) -> dict[str, RelationVersion]:
     """Relations by name: (rows, distinct values of each column …). Columns are spread evenly; combinations are not made distinct first."""
     arena = arena or Arena()

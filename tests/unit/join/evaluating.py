@@ -1,6 +1,8 @@
-"""All rows of a rule at once."""
+"""All rows of a rule at once, and what they come to."""
 
 from __future__ import annotations
+
+from collections import Counter
 
 import numpy as np
 
@@ -18,3 +20,11 @@ def evaluate(
     pieces = list(evaluate_by_groups(rule, relations, context, needed=needed, width=0, count=count))
     assert len(pieces) <= 1, "without a group there is nothing to divide"
     return pieces[0] if pieces else ([np.empty(0, np.int64) for _ in needed], np.empty(0, np.int64))
+
+
+def tallied(columns: list[np.ndarray], counts: np.ndarray) -> Counter[tuple[int, ...]]:
+    """How often each row counts."""
+    found: Counter[tuple[int, ...]] = Counter()
+    for *row, count in zip(*(column.tolist() for column in columns), counts.tolist(), strict=True):
+        found[tuple(row)] += count
+    return found

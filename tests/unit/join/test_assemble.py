@@ -12,7 +12,8 @@ from lftj.dictionary import Dictionary
 from lftj.join.assemble import Assembly
 from lftj.join.kernels import layout_kernels as at
 from lftj.join.kernels import operation_kernels as code
-from lftj.join.plan import RulePlan, make_plan
+from lftj.join.plan import RulePlan
+from lftj.join.planning import make_plan
 from lftj.join.statistics import Statistics
 from lftj.program.normal_form import Apply, Ref, Value
 from lftj.types import INT, STR

@@ -15,8 +15,8 @@ from lftj.join.by_groups import evaluate_by_groups
 from lftj.join.context import Context
 from lftj.join.evaluate import plan_rule, run_plan
 from scantree import Arena
+from tests.unit.join.evaluating import tallied
 from tests.unit.join.random_rules import database, random_rows, random_rule
-from tests.unit.join.test_row_scan import tallied
 
 
 @pytest.mark.parametrize("piece", [1, 5])

@@ -12,24 +12,20 @@ from lftj.dictionary import Dictionary
 from lftj.join.assemble import Assembly
 from lftj.join.context import Context
 from lftj.join.kernels import layout_kernels as at
-from lftj.join.plan import RulePlan, make_plan
+from lftj.join.plan import RulePlan
+from lftj.join.planning import make_plan
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT
-from scantree import Arena, Tree
+from scantree import Arena
 from tests.unit.join.bodies import Body
 from tests.unit.join.rooms import UNINTERRUPTED, require_rows
 
 SCHEMA = RelationSchema("e", (("a", INT), ("b", INT)))
 PRODUCT = Body("z x y", [("a", "zx"), ("b", "zy")])
+pytestmark = pytest.mark.usefixtures("small_pages")  # so that ranges span leaves
+
 ROOMS = (1, 2, 3, 5, 8, 1 << 16)
-
-
-@pytest.fixture(autouse=True)
-def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Trees with at most four rows to a leaf, so that ranges span leaves."""
-    monkeypatch.setitem(Tree.empty.__func__.__kwdefaults__, "leaf_capacity", 4)  # type: ignore[attr-defined]
-    monkeypatch.setitem(Tree.empty.__func__.__kwdefaults__, "fan", 4)  # type: ignore[attr-defined]
 
 
 def database(arena: Arena, **rows: list[tuple[int, int]]) -> dict[str, RelationVersion]:

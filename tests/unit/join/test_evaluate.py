@@ -13,11 +13,11 @@ from lftj.dictionary import Dictionary
 from lftj.errors import LimitError, ValueRangeError
 from lftj.join import run as running
 from lftj.join.context import Context
-from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RelationSchema, RuleVariable
+from lftj.program.normal_form import RelationSchema
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT
-from scantree import Arena, Tree
-from tests.unit.join.bodies import Body, Term
+from scantree import Arena
+from tests.unit.join.bodies import Body, Term, graph_rule
 from tests.unit.join.evaluating import evaluate
 
 SCHEMA = RelationSchema("e", (("a", INT), ("b", INT)))
@@ -27,18 +27,6 @@ BODIES = {
     "loop": ((0, 0), (0, 1), (1, 2)),
     "clique": ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)),
 }
-
-
-@pytest.fixture
-def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Trees with at most four rows to a leaf and four children to an index page."""
-    monkeypatch.setitem(Tree.empty.__func__.__kwdefaults__, "leaf_capacity", 4)  # type: ignore[attr-defined]
-    monkeypatch.setitem(Tree.empty.__func__.__kwdefaults__, "fan", 4)  # type: ignore[attr-defined]
-
-
-def rule(atoms: tuple[tuple[int, int], ...]) -> NormalRule:
-    variables = tuple(RuleVariable(f"v{i}", INT) for i in range(1 + max(map(max, atoms))))
-    return NormalRule(1, "r", (), variables, tuple(PositiveAtom("e", (Ref(a), Ref(b))) for a, b in atoms))
 
 
 def database(edges: set[tuple[int, int]], arena: Arena) -> dict[str, RelationVersion]:
@@ -79,13 +67,13 @@ def test_every_order_finds_what_brute_force_finds(body: str, room: tuple[int, in
     data = database(edges, arena)
     assert data["e"].identity.height >= 2
     atoms = BODIES[body]
-    variables = rule(atoms).variables
+    variables = graph_rule(atoms).variables
     for order in itertools.permutations(range(len(variables))):
         context = Context(arena, Dictionary(), orders={1: tuple(variables[v].name for v in order)})
         for needed in (tuple(range(len(variables))), (1, 0), (len(variables) - 1,), ()):
             expected = by_brute_force(atoms, edges, needed)
-            assert counted(*evaluate(rule(atoms), data, context, needed=needed)) == expected
-            proved = counted(*evaluate(rule(atoms), data, context, needed=needed, count=False))
+            assert counted(*evaluate(graph_rule(atoms), data, context, needed=needed)) == expected
+            proved = counted(*evaluate(graph_rule(atoms), data, context, needed=needed, count=False))
             assert proved.keys() == expected.keys()
 
 
@@ -96,7 +84,7 @@ def test_the_bitmap_refuses_values_further_apart_than_a_word_holds():
     arena = Arena()
     context = Context(arena, Dictionary(), orders={1: ("v0", "v1", "v2")})
     atoms = BODIES["triangle"]
-    columns, counts = evaluate(rule(atoms), database(edges, arena), context, needed=())
+    columns, counts = evaluate(graph_rule(atoms), database(edges, arena), context, needed=())
     successors: dict[int, set[int]] = {}
     for x, y in edges:
         successors.setdefault(x, set()).add(y)
@@ -109,7 +97,7 @@ def test_skew_costs_in_proportion_to_the_rows():
         edges = {pair for i in range(1, size) for pair in ((0, i), (i, 0), (i, i + 1))}
         arena = Arena()
         context = Context(arena, Dictionary())
-        evaluate(rule(BODIES["triangle"]), database(edges, arena), context, needed=())
+        evaluate(graph_rule(BODIES["triangle"]), database(edges, arena), context, needed=())
         return context.work
 
     assert work(8000) < 2.5 * work(4000)
@@ -121,8 +109,8 @@ def test_an_evaluation_that_reached_its_limit_leaves_the_data_usable(monkeypatch
     arena = Arena()
     data = database(edges, arena)
     with pytest.raises(LimitError):
-        evaluate(rule(BODIES["triangle"]), data, Context(arena, Dictionary(), work_limit=50), needed=())
-    _, counts = evaluate(rule(BODIES["triangle"]), data, Context(arena, Dictionary()), needed=())
+        evaluate(graph_rule(BODIES["triangle"]), data, Context(arena, Dictionary(), work_limit=50), needed=())
+    _, counts = evaluate(graph_rule(BODIES["triangle"]), data, Context(arena, Dictionary()), needed=())
     assert counts.sum() == 20**3
 
 

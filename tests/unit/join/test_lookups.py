@@ -18,8 +18,8 @@ from lftj.join.lookups import found_rows
 from lftj.join.lookups.found_rows import looked_up_rows
 from lftj.join.lookups.tables import Buffers, RowTable
 from scantree import Arena
+from tests.unit.join.evaluating import tallied
 from tests.unit.join.random_rules import DOMAIN, database, random_rows, random_rule
-from tests.unit.join.test_row_scan import tallied
 
 FACTS = 40_000
 

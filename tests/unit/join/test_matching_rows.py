@@ -17,8 +17,8 @@ from lftj.join.evaluate import Relations, plan_once, plan_rule, run_plan
 from lftj.join.plan import RulePlan
 from lftj.storage.loose_rows import LooseRows
 from scantree import Arena
+from tests.unit.join.evaluating import tallied
 from tests.unit.join.random_rules import database, random_rows, random_rule
-from tests.unit.join.test_row_scan import tallied
 
 FACTS = 40_000
 

@@ -12,7 +12,7 @@ from lftj.dictionary import Dictionary
 from lftj.join.assemble import Assembly
 from lftj.join.context import Context
 from lftj.join.kernels import layout_kernels as at
-from lftj.join.plan import make_plan
+from lftj.join.planning import make_plan
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT

@@ -17,12 +17,14 @@ from lftj.join import run as running
 from lftj.join import shared_work
 from lftj.join.context import AllowanceSpentError, Context
 from lftj.join.evaluate import chunks, run_plan
-from lftj.join.plan import RulePlan, make_plan
-from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RelationSchema, RuleVariable
+from lftj.join.plan import RulePlan
+from lftj.join.planning import make_plan
+from lftj.program.normal_form import RelationSchema
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT
 from partition.executor import ThreadExecutor
 from scantree import Arena
+from tests.unit.join.bodies import graph_rule
 from tests.unit.join.random_rules import database, random_order, random_rows, random_rule
 
 PARTS = (2, 7, 64)
@@ -79,11 +81,6 @@ def test_parts_give_the_same_rows_in_the_same_order(parts: int, room: tuple[int,
 
 
 # ── large ones ────────────────────────────────────────────────────────────────────────────────────────────────────────
-def graph_rule(atoms: tuple[tuple[int, int], ...]) -> NormalRule:
-    variables = tuple(RuleVariable(f"v{i}", INT) for i in range(1 + max(map(max, atoms))))
-    return NormalRule(1, "r", (), variables, tuple(PositiveAtom("e", (Ref(a), Ref(b))) for a, b in atoms))
-
-
 def graph(arena: Arena, nodes: int, edges: int, hub: int | None = None) -> dict[str, RelationVersion]:
     random = np.random.default_rng(1)
     pairs = random.integers(0, nodes, (2, edges))

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from lftj.join.plan import RulePlan, make_plan
+from lftj.join.plan import RulePlan
+from lftj.join.planning import make_plan
 from lftj.join.statistics import Statistics
 from lftj.join.variable_orders import variables_of
 from lftj.program.normal_form import Apply, Filter, NormalRule, Ref, Value

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import datetime
 import random
-from collections import Counter
 from typing import Any
 
-import numpy as np
 import pytest
 
 import lftj
@@ -16,17 +14,11 @@ from lftj.join.context import Context
 from lftj.join.evaluate import plan_rule, run_plan
 from lftj.join.row_scan import RowScan
 from scantree import Arena
+from tests.unit.join.evaluating import tallied
 from tests.unit.join.random_rules import database, random_rows, random_rule
 
 ROWS = 1000
 DAY = datetime.date(2013, 9, 1)
-
-
-def tallied(columns: list[np.ndarray], counts: np.ndarray) -> Counter[tuple[int, ...]]:
-    found: Counter[tuple[int, ...]] = Counter()
-    for *row, count in zip(*(column.tolist() for column in columns), counts.tolist(), strict=True):
-        found[tuple(row)] += count
-    return found
 
 
 def test_all_rows_looked_at_find_what_a_search_finds():

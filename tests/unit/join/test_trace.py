@@ -15,7 +15,8 @@ from lftj.join import run as running
 from lftj.join.assemble import Assembly
 from lftj.join.context import Context
 from lftj.join.evaluate import chunks
-from lftj.join.plan import RulePlan, make_plan
+from lftj.join.plan import RulePlan
+from lftj.join.planning import make_plan
 from lftj.join.trace import EXACT, HULL, Logged
 from lftj.join.trace import Channel as Described
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref, RuleVariable

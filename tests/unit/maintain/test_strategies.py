@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.maintain import refresh
+from lftj.maintain import one_relation
 
 Rows = Sequence[tuple[int, ...]]
 RULES = """
@@ -129,8 +129,8 @@ def test_the_first_fact_of_a_view_may_be_what_its_rule_derives(workspace: Any):
 @pytest.fixture
 def strict(monkeypatch: pytest.MonkeyPatch) -> Any:
     """A workspace where an update may take hardly any of a full evaluation's work."""
-    monkeypatch.setattr(refresh, "_ALWAYS", 1)
-    monkeypatch.setattr(refresh, "_SOON", 1)
+    monkeypatch.setattr(one_relation, "_ALWAYS", 1)
+    monkeypatch.setattr(one_relation, "_SOON", 1)
     made = lftj.connect(elastic=0.001)
     made.add_rules(RULES)
     made.load("e", [(i, i + 1) for i in range(300)])
@@ -147,7 +147,7 @@ def test_an_update_that_costs_more_than_allowed_is_given_up_for_a_full_evaluatio
 
 def test_after_a_fallback_updates_go_on(strict: Any, monkeypatch: pytest.MonkeyPatch):
     commit(strict, "e", insert=[(i, i + 2) for i in range(10)])
-    monkeypatch.setattr(refresh, "_ALWAYS", 20_000)
+    monkeypatch.setattr(one_relation, "_ALWAYS", 20_000)
     assert {row["strategy"] for row in commit(strict, "e", delete=[(0, 2)])} == {"update"}
     assert strict.verify() == []
 

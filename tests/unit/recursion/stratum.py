@@ -24,7 +24,7 @@ Rows = dict[tuple[int, ...], tuple[int, int]]
 def counted_at_once() -> Iterator[None]:
     """Meanwhile the first small change of a stratum makes its proofs counted, though it could be followed by its rows alone."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lftj.maintain.refresh.follow_by_rows", lambda *_: None)
+        patch.setattr("lftj.recursion.strategy.follow_by_rows", lambda *_: None)
         yield
 
 

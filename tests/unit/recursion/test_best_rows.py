@@ -15,7 +15,7 @@ from lftj.recursion.best.best_rows import BestRows
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT
 from scantree import Arena
-from tests.unit.recursion.test_monotone import LABELS
+from tests.unit.recursion.best_values import LABELS
 from tests.unit.recursion.test_monotone_update import steps
 
 LEAST, MOST = -(2**63), 2**63 - 1

@@ -24,6 +24,16 @@ odd(x + 1) :- even(x), x != 7.
 even(x + 1) :- odd(x), x != 7.
 """
 
+IMPROVING = """
+.decl source(x: int)
+.decl edge(x: int, y: int, w: int)
+.decl dist(x: int, d: int)
+dist(y, min(0)) :- source(y).
+dist(y, min(e)) :- dist(x, d), edge(x, y, w), e = d + w.
+source(0). edge(0, 1, 1).
+"""
+"""Goes on for ever once there is a cycle of negative length."""
+
 
 @pytest.fixture
 def counting() -> Iterator[lftj.Workspace]:
@@ -33,14 +43,6 @@ def counting() -> Iterator[lftj.Workspace]:
         ws.load("start", [(0,)])
         ws.load("start", [(1,)])  # so that updates are compiled too
         yield ws
-
-
-@pytest.fixture
-def heeding_interrupts() -> Iterator[None]:
-    """A process started in the background ignores SIGINT; a test of it does not."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 def usable(ws: lftj.Workspace, before: object) -> bool:
@@ -66,3 +68,30 @@ def test_ctrl_c_breaks_off(counting: lftj.Workspace):
     with pytest.raises(KeyboardInterrupt), counting.limits(seconds=60):
         counting.load("start", [(9,)])
     assert usable(counting, before)
+
+
+@pytest.mark.usefixtures("heeding_interrupts")
+def test_ctrl_c_breaks_off_a_value_that_improves_for_ever():
+    timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
+    with lftj.connect() as ws:
+        ws.add_rules(IMPROVING)
+        timer.start()
+        with pytest.raises(KeyboardInterrupt), ws.limits(seconds=60):
+            ws.load("edge", [(1, 0, -2)])
+        assert (set(ws["dist"].fetchall()), len(ws["edge"])) == ({(0, 0), (1, 1)}, 1)
+        ws.load("edge", [(1, 2, 3)])
+        assert set(ws["dist"].fetchall()) == {(0, 0), (1, 1), (2, 4)}
+
+
+def test_limits_break_off_a_value_that_improves_for_ever():
+    with lftj.connect() as ws:
+        ws.add_rules(IMPROVING)
+        with ws.limits(work=2000), pytest.raises(lftj.LimitError, match="work limit"):
+            ws.load("edge", [(1, 0, -2)])
+        with ws.limits(seconds=0.1), pytest.raises(lftj.LimitError, match="time limit"):
+            ws.load("edge", [(1, 0, -2)])
+        with pytest.raises(lftj.ValueRangeError, match="out of range"):
+            ws.load("edge", [(1, 0, -(2**62))])
+        assert set(ws["dist"].fetchall()) == {(0, 0), (1, 1)}
+        ws.load("edge", [(1, 2, 1)])
+        assert set(ws["dist"].fetchall()) == {(0, 0), (1, 1), (2, 2)}

@@ -9,8 +9,8 @@ import pytest
 
 import lftj
 from lftj.dictionary import Dictionary
+from lftj.heads.choice import Chooser
 from lftj.program.normal_form import RelationSchema
-from lftj.recursion.rounds.choice import Chooser
 from lftj.syntax.parser import parse
 from lftj.syntax.printer import print_program
 from lftj.types import INT, STR

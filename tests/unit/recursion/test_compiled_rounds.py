@@ -10,8 +10,8 @@ import pytest
 import lftj
 from lftj.recursion.update import compiled_runs, rounds_kernels
 from lftj.recursion.update.compiled_rounds import CompiledRounds
+from tests.unit.recursion.following import change, strategies, workspace
 from tests.unit.recursion.stratum import check, counted_at_once
-from tests.unit.recursion.test_elastic import change, strategies, workspace
 
 DECLARED = ".decl s(x: number)\n.decl e(x: number, y: number)\n.decl gone(x: number)\n.decl a(x: number)\n.decl b(x: number)\n"
 MUTUAL = DECLARED + "a(x) :- s(x). b(y) :- a(x), e(x, y). a(y) :- b(x), e(x, y).\n"

@@ -15,9 +15,9 @@ from lftj.recursion.rederivation import by_rows
 from lftj.recursion.rounds import variant_plans
 from lftj.recursion.update import compiled_runs, rounds_kernels
 from scantree.jit import ADDRESSES
+from tests.unit.recursion.best_values import CASES, DECLARATIONS, OTHERS, SHORTEST, Edges
 from tests.unit.recursion.programs import expected
 from tests.unit.recursion.stratum import check
-from tests.unit.recursion.test_monotone import CASES, DECLARATIONS, OTHERS, SHORTEST, Edges
 from tests.unit.recursion.test_monotone_update import change, steps
 
 pytestmark = pytest.mark.skipif(not ADDRESSES, reason="rounds in compiled code need kernels that are compiled and not checked")

@@ -14,8 +14,8 @@ from lftj.recursion.update import iterated_relation
 from lftj.recursion.update.iterated_relation import IteratedRelation
 from lftj.types import INT
 from scantree import Arena, Tree
+from tests.unit.recursion.following import CLOSURE, change, strategies, workspace
 from tests.unit.recursion.stratum import check, states
-from tests.unit.recursion.test_elastic import CLOSURE, change, strategies, workspace
 
 BOTH_WAYS = CLOSURE.replace("t(x, y), e(y, z)", "t(x, y), t(y, z)")
 BLOCKS = [(i, i + 1) for block in range(50) for i in range(20 * block, 20 * block + 19)]

@@ -6,8 +6,8 @@ import lftj
 from lftj.recursion import elastic
 from lftj.recursion.best import monotone_update
 from scantree.jit import ADDRESSES
+from tests.unit.recursion.best_values import SHORTEST
 from tests.unit.recursion.stratum import check, states
-from tests.unit.recursion.test_monotone import SHORTEST
 
 pytestmark = pytest.mark.skipif(not ADDRESSES, reason="iterations in compiled code need kernels that are compiled and not checked")
 

@@ -13,8 +13,8 @@ import lftj
 from lftj.join import statistics
 from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import RelationVersion
+from tests.unit.recursion.best_values import CASES, DECLARATIONS, LABELS, OTHERS, SHORTEST, Edges, shortest
 from tests.unit.recursion.stratum import check, rows_of, states
-from tests.unit.recursion.test_monotone import CASES, DECLARATIONS, LABELS, OTHERS, SHORTEST, Edges, shortest
 from tests.unit.workspace.reading import everything
 
 Row = tuple[int, ...]

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import lftj
+from tests.unit.recursion.following import CLOSURE, EDGES, RING, change, steps, strategies, workspace
 from tests.unit.recursion.proofs import Row
 from tests.unit.recursion.stratum import states
-from tests.unit.recursion.test_elastic import CLOSURE, EDGES, RING, change, steps, strategies, workspace
 from tests.unit.recursion.test_elastic_proofs import PROGRAMS, WIDTHS, expected, fact, text
 from tests.unit.recursion.test_elastic_proofs import change as commit
 

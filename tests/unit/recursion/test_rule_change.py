@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import lftj
+from tests.unit.recursion.following import CLOSURE, change, steps, strategies
 from tests.unit.recursion.stratum import states
-from tests.unit.recursion.test_elastic import CLOSURE, change, steps, strategies
 from tests.unit.recursion.test_rederivation import BLOCKS, loaded
 
 DECLARED = "".join(f".decl {name}(x: number, y: number)\n" for name in "efpqr")

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import lftj
-from lftj.join.plan import make_plan
+from lftj.join.planning import make_plan
 from lftj.join.prepared import PreparedPlan
 from lftj.recursion.rounds.packed_rows import Packed
 from lftj.recursion.rounds.row_set import RowSet

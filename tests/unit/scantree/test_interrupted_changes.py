@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import _thread
-import signal
-
 import numpy as np
 import pytest
 
 import scantree.tree
 from scantree import Arena, Tree
 from scantree.invariants import check_arena
-
-
-class Interrupt:
-    """Comes the moment it is forgotten. Nothing here runs in the interpreter, which would handle it on the spot."""
-
-    __del__ = staticmethod(_thread.interrupt_main)
+from tests.interrupting import Interrupt
 
 
 @pytest.fixture
-def interrupted(monkeypatch):
+def interrupted(monkeypatch, heeding_interrupts):
     """Have an interrupt come while the kernel of this name runs."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def have(name: str) -> None:
         kernel = getattr(scantree.tree, name)
@@ -33,8 +24,7 @@ def interrupted(monkeypatch):
 
         monkeypatch.setattr(scantree.tree, name, running)
 
-    yield have
-    signal.signal(signal.SIGINT, before)
+    return have
 
 
 def numbers(first: int, last: int) -> list[np.ndarray]:

@@ -116,14 +116,6 @@ def test_two_values_of_a_derived_function_are_refused(bank):
     assert everything(bank) == before
 
 
-@pytest.fixture
-def heeding_interrupts():
-    """A process started in the background ignores SIGINT; a test of it does not."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 @pytest.mark.usefixtures("heeding_interrupts")
 def test_ctrl_c_during_evaluation_rolls_back(bank):
     atoms = ", ".join(f"many({v}), also({v})" for v in "xyz")
