@@ -1,10 +1,12 @@
 """Fenced blocks of the pages, and how each kind is run.
 
 - `python`: the blocks of one page run in one namespace, in order. A line that ends in `# → value` must be an expression with that `repr`.
-- `text` marked `printed`: what the python block above it printed.
-- any kind with `title="name"`: written as a file of that name into the page's own folder.
+- `text` with `title="printed"`: what the python block above it printed.
+- any kind with another `title="name"`: written as a file of that name into the page's own folder.
 - `console`: lines `$ lftj …` run in that folder, and what they print must be the lines below; other commands are not run.
-- `datalog` without a title: must pass the checks that `lftj check` makes, unless marked `fragment`.
+- `datalog` without a title: must pass the checks that `lftj check` makes. Rules that are no program stand as `text`.
+
+The site of the pages knows no other marks than titles: from any other on it shows a page as one paragraph.
 """
 
 from __future__ import annotations
@@ -34,7 +36,12 @@ class Block:
     def title(self) -> str | None:
         """The file name in `title="…"`."""
         found = re.search(r'title="([^"]+)"', self.options)
-        return found[1] if found else None
+        return found[1] if found and not self.printed else None
+
+    @property
+    def printed(self) -> bool:
+        """Whether it is what the block above printed."""
+        return 'title="printed"' in self.options
 
 
 def blocks(page: Path) -> list[Block]:

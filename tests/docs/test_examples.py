@@ -35,9 +35,9 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
         elif block.kind == "python":
             capsys.readouterr()
             run_python(block, namespace, page)
-        elif block.kind == "text" and "printed" in block.options:
+        elif block.kind == "text" and block.printed:
             assert capsys.readouterr().out.rstrip() == block.text.rstrip(), f"{page.name}:{block.line}"
-        elif block.kind == "datalog" and "fragment" not in block.options:
+        elif block.kind == "datalog":
             (tmp_path / "block.dl").write_text(block.text, encoding="utf-8")
             assert main(["check", "block.dl"]) == 0, f"{page.name}:{block.line}: {capsys.readouterr().err}"
         elif block.kind == "console":

@@ -88,6 +88,28 @@ def test_links_between_pages_lead_somewhere() -> None:
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+def test_files_and_folders_that_pages_name_are_there() -> None:
+    own = re.compile(r"`((?:lftj|scantree|sensitivity|partition|bench|tests|examples|docs)/[\w./*-]+)`")
+    pages = (*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "bench" / "README.md")
+    named = {(page.name, path) for page in pages for path in own.findall(page.read_text(encoding="utf-8"))}
+    assert len(named) > 40
+    assert not [(page, path) for page, path in sorted(named) if not any(ROOT.glob(path.rstrip("/")))]
+
+
+def test_the_site_can_show_every_block() -> None:
+    for page in PAGES:
+        fences = re.findall(r"^ *```(.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+        assert not [fence for fence in fences if not re.fullmatch(r'(\w+( title="[^"]+")?)?', fence)], page.name
+
+
+def test_the_site_can_be_read_and_has_every_page() -> None:
+    yaml = pytest.importorskip("yaml")
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    yaml.compose(text)
+    nav = text[text.index("nav:") :]
+    assert not [page.name for page in (ROOT / "docs").glob("*.md") if f": {page.name}\n" not in nav]
+
+
 def test_every_decision_is_listed() -> None:
     folder = ROOT / "docs" / "decisions"
     index = (folder / "index.md").read_text(encoding="utf-8")
