@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scantree.jit import compiled, load, store
-from scantree.word_sort_kernels import begin_runs, count_digits, is_constant
+from scantree.word_sort_kernels import begin_runs, count_digits, is_constant, take_over
 
 
 @compiled
@@ -84,5 +84,5 @@ def sort_places(words, places, word_scratch, place_scratch, width, digits):
         riding, riding_to = riding_to, riding
         moves += 1
     if moves & 1:
-        words[:] = word_scratch
-        places[:] = place_scratch
+        take_over(words, word_scratch)
+        take_over(places, place_scratch)

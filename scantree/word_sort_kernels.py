@@ -59,6 +59,13 @@ def move_to_runs(source, count, shift, mask, ends, first, target):
         store(ends, at, place + 1)
 
 
+@inlined
+def take_over(words, source):
+    """Write source over words. (`words[:] = source` would have a message about shapes compiled, for seconds.)"""
+    for i in range(words.size):
+        store(words, i, load(source, i))
+
+
 @compiled
 def sort_digits(words, scratch, low, width, digits):
     """Sort words by so many digits of `width` bits each, the lowest of them at bit `low`. `scratch` is as long, and overwritten."""
@@ -75,4 +82,4 @@ def sort_digits(words, scratch, low, width, digits):
         source, target = target, source
         moves += 1
     if moves & 1:
-        words[:] = scratch
+        take_over(words, scratch)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 from typing import Any
 
 import pytest
@@ -33,6 +34,13 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 # Workspaces over parts wait for the disk thousands of times. What they promise of crashes is about processes: in memory it holds as well.
 if os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ROOM:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", _MEMORY)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Who wants no bytecode beside the sources has it in a folder of this run: over a hundred processes would compile all they import."""
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", ""):
+        folder = os.environ["PYTHONPYCACHEPREFIX"] = tempfile.mkdtemp(prefix="bytecode-")
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lftj.syntax import tree
 from tests.reference.bodies import direct
-from tests.strategies.schemas import COST, Spec, values
+from tests.strategies.schemas import COST, Spec, pick, values
 from tests.strategies.terms import Draw, Typed, comparison, expression, of_type
 
 NAMES: Mapping[str, tuple[str, ...]] = {
@@ -63,17 +63,17 @@ class BodyDrawer:
         """One to `max_atoms` atoms, then other literals over what they bind, all shuffled."""
         literals: list[tree.Literal] = [self.atom(self.positive, NAMES) for _ in range(self.draw(st.integers(1, max_atoms)))]
         for _ in range(self.draw(st.integers(0, max_extras))):
-            literals += self._extra(self.draw(st.sampled_from(self.features)))
+            literals += self._extra(pick(self.draw, self.features))
         return tree.Body(tuple(self.draw(st.permutations(literals))))
 
     def atom(self, specs: Sequence[Spec], names: Mapping[str, tuple[str, ...]]) -> tree.Atom:
         """A positive atom; its variables are bound from then on."""
-        spec = self.draw(st.sampled_from(specs))
+        spec = pick(self.draw, specs)
         return spec.atom([self._argument(type_, names[type_], new=True) for type_ in spec.types])
 
     def _argument(self, type_: str, names: Sequence[str], new: bool) -> tree.Term:
         choices = [*names, *names, *names] if new else of_type(self.bound, type_) * 2
-        kind = self.draw(st.sampled_from([*choices, "_", "_", "constant"]))
+        kind = pick(self.draw, [*choices, "_", "_", "constant"])
         if kind == "_":
             return tree.Wildcard()
         if kind == "constant":
@@ -88,7 +88,7 @@ class BodyDrawer:
             case "assignment":
                 return [self._assignment()]
             case "negation":
-                spec = self.draw(st.sampled_from(self.complete))
+                spec = pick(self.draw, self.complete)
                 terms = [self._argument(each, (), new=False) for each in spec.types]
                 return [tree.Negation(tree.Body((spec.atom(terms),)))]
             case "nested":
@@ -100,7 +100,7 @@ class BodyDrawer:
         raise AssertionError(feature)
 
     def _assignment(self) -> tree.Comparison:
-        type_ = self.draw(st.sampled_from(["int", "int", "str", "float", "date", COST]))
+        type_ = pick(self.draw, ["int", "int", "str", "float", "date", COST])
         if "disjunction" not in self.features:
             type_ = "int"
         value = expression(self.draw, self.bound, type_)
@@ -127,7 +127,7 @@ class BodyDrawer:
         if own and self.draw(st.booleans()):
             literals.append(comparison(self.draw, own, computed=False))
         if not self.nested and not self.recursive and not self.draw(st.integers(0, 3)):
-            literals += inner._extra(self.draw(st.sampled_from(features)))
+            literals += inner._extra(pick(self.draw, features))
         return tree.Body(tuple(literals)), inner.bound
 
     def _disjunction(self) -> tree.Disjunction:
@@ -136,7 +136,7 @@ class BodyDrawer:
         Names of its own that all branches happen to bind belong to the body around it, so every disjunction has other ones.
         """
         number = next(self.numbers)
-        shared = self.draw(st.sampled_from([self._name("w"), None]))
+        shared = pick(self.draw, [self._name("w"), None])
         branches = [self._branch(shared, number) for _ in range(self.draw(st.integers(2, 3)))]
         if shared:
             self.bound[shared] = "int"
@@ -146,7 +146,7 @@ class BodyDrawer:
         body, inside = self._inner({type_: tuple(f"{name}{number}" for name in names) for type_, names in LOCAL.items()})
         literals = list(body.literals)
         if shared and self.draw(st.booleans()):
-            spec = self.draw(st.sampled_from([each for each in self.positive if "int" in each.types]))
+            spec = pick(self.draw, [each for each in self.positive if "int" in each.types])
             place = spec.types.index("int")
             args: list[tree.Term] = [tree.Variable(shared) if column == place else tree.Wildcard() for column in range(len(spec.types))]
             literals.append(spec.atom(args))
@@ -158,19 +158,19 @@ class BodyDrawer:
         """`m = sum x : { … }` and the like, or a comparison of the result with a variable that others bind."""
         body, inside = self._inner(features=[each for each in self.features if each != "aggregate"])
         own = sorted(name for name in inside if name not in self.bound)
-        function = self.draw(st.sampled_from(["count", "sum", "min", "max", "mean"]))
+        function = pick(self.draw, ["count", "sum", "min", "max", "mean"])
         targets = [name for name in own if function in ("min", "max") or inside[name] in ("int", "float", COST)]
         function = function if targets else "count"
         if function == "count":
             target, type_ = None, "int"
         else:
-            name = self.draw(st.sampled_from(targets))
+            name = pick(self.draw, targets)
             target, type_ = tree.Variable(name), "float" if function == "mean" else inside[name]
         found = tree.Aggregate(function, target, body)
         known = of_type(self.bound, type_)
         if known and not self.draw(st.integers(0, 2)):
             operators = ["=", "!="] if type_ == "bool" else ["=", "<=", "!="]
-            return tree.Comparison(self.draw(st.sampled_from(operators)), tree.Variable(self.draw(st.sampled_from(known))), found)
+            return tree.Comparison(pick(self.draw, operators), tree.Variable(pick(self.draw, known)), found)
         result = self._name(RESULTS[type_])
         self.bound[result] = type_
         return tree.Comparison("=", tree.Variable(result), found)

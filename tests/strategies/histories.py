@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
 
 from lftj.syntax import tree
 from tests.strategies.programs import Program, programs, rule_for
-from tests.strategies.schemas import BASES, Row, Spec, databases, values
+from tests.strategies.schemas import BASES, Row, Spec, databases, pick, row
 from tests.strategies.terms import Draw
 
 
@@ -73,11 +74,16 @@ CHANGEABLE = tuple(spec for spec in BASES if spec.name != "void")
 @st.composite
 def changes(draw: Draw, specs: tuple[Spec, ...] = CHANGEABLE) -> Change:
     """A change of up to four rows; only relations with a key are upserted."""
-    spec = draw(st.sampled_from(specs))
-    verb = draw(st.sampled_from(["insert", "insert", "delete", "delete", "upsert"] if spec.key else ["insert", "delete"]))
-    rows = st.tuples(*map(values, spec.types))
-    key = (lambda row: tuple(row[place] for place in spec.key or ())) if verb == "upsert" else None
-    return Change(verb, spec.name, tuple(draw(st.lists(rows, min_size=1, max_size=4, unique_by=key))))
+    spec = pick(draw, specs)
+    verb = pick(draw, ["insert", "insert", "delete", "delete", "upsert"] if spec.key else ["insert", "delete"])
+    return Change(verb, spec.name, tuple(draw(_some_rows(spec, verb == "upsert"))))
+
+
+@cache
+def _some_rows(spec: Spec, by_key: bool) -> st.SearchStrategy[list[Row]]:
+    """One to four rows, of different keys or not."""
+    key = (lambda row: tuple(row[place] for place in spec.key or ())) if by_key else None
+    return st.lists(row(spec.types), min_size=1, max_size=4, unique_by=key)
 
 
 def with_removals(changes: st.SearchStrategy[Change]) -> st.SearchStrategy[Transact]:
@@ -109,14 +115,14 @@ def transactions(draw: Draw, program: Program, read: tuple[Spec, ...]) -> Transa
     open_views = [view for view in program.views if not view.aggregates]
     actions: list[Action] = []
     for _ in range(draw(st.integers(1, 3))):
-        match draw(st.sampled_from(["change", "change", "change", "change", "add", "remove"])):
+        match pick(draw, ["change", "change", "change", "change", "add", "remove"]):
             case "add" if open_views:
-                actions.append(AddRule(rule_for(draw, draw(st.sampled_from(open_views)), program.views)))
+                actions.append(AddRule(rule_for(draw, pick(draw, open_views), program.views)))
             case "remove":
                 actions.append(RemoveRule(draw(st.integers(0, 20))))
             case _:
                 actions.append(draw(changes(read)))
-    return Transact(tuple(actions), draw(st.sampled_from([False, False, False, False, True])))
+    return Transact(tuple(actions), pick(draw, [False, False, False, False, True]))
 
 
 @st.composite

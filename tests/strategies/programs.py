@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from lftj.syntax import tree
 from tests.strategies.bodies import FEATURES, SQL_FEATURES, BodyDrawer
-from tests.strategies.schemas import BASES, COST, INTEGER_BASES, Spec, values
+from tests.strategies.schemas import BASES, COST, INTEGER_BASES, Spec, pick, values
 from tests.strategies.terms import Draw, Typed, expression, of_type, plain
 
 AGGREGATES = {
@@ -28,6 +28,9 @@ AGGREGATES = {
     COST: ("sum", "min", "max"),
 }
 """By the type of the result."""
+
+_GROUP = st.lists(st.sampled_from(["int", "int", "int", "str", "float", "date", COST]), max_size=2)
+_AGGREGATED = st.lists(st.sampled_from(["int", "int", "float", "float", "str", *AGGREGATES]), min_size=1, max_size=3)
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ def views(draw: Draw, max_levels: int = 3, functions: bool = True) -> tuple[View
     kinds = ["plain", "plain", "recursive", "aggregate", *["function"] * functions]
     found: list[View] = []
     for level in range(1, draw(st.integers(1, max_levels)) + 1):
-        kind = draw(st.sampled_from(kinds))
+        kind = pick(draw, kinds)
         for place in range(1 if kind in ("aggregate", "function") else draw(st.integers(1, 2))):
             found.append(_view(draw, f"v{level}{'ab'[place]}", level, kind))
     return tuple(found)
@@ -78,14 +81,14 @@ def views(draw: Draw, max_levels: int = 3, functions: bool = True) -> tuple[View
 
 def _view(draw: Draw, name: str, level: int, kind: str) -> View:
     if kind == "recursive":
-        return View(Spec(name, draw(st.sampled_from([("int",), ("int", "int")]))), level, recursive=True)
+        return View(Spec(name, pick(draw, [("int",), ("int", "int")])), level, recursive=True)
     if kind == "function":
-        return View(Spec(name, ("int", draw(st.sampled_from(["int", "str", "date", COST]))), key=(0,), functional=True), level)
-    group = draw(st.lists(st.sampled_from(["int", "int", "int", "str", "float", "date", COST]), max_size=2))
+        return View(Spec(name, ("int", pick(draw, ["int", "str", "date", COST])), key=(0,), functional=True), level)
+    group = draw(_GROUP)
     if kind == "plain":
         return View(Spec(name, tuple(group)), level)
-    types = draw(st.lists(st.sampled_from(["int", "int", "float", "float", "str", *AGGREGATES]), min_size=1, max_size=3))
-    return View(Spec(name, (*group, *types)), level, aggregates=tuple(draw(st.sampled_from(AGGREGATES[type_])) for type_ in types))
+    types = draw(_AGGREGATED)
+    return View(Spec(name, (*group, *types)), level, aggregates=tuple(pick(draw, AGGREGATES[type_]) for type_ in types))
 
 
 def rule_for(draw: Draw, view: View, all_views: Sequence[View], features: Sequence[str] = FEATURES) -> tree.Rule:
@@ -123,9 +126,9 @@ def _call(draw: Draw, function: str, result: str, bound: Typed) -> tree.HeadAggr
     if function == "count":
         return tree.HeadAggregate("count", ())
     sources = [each for each in ("int", COST) if of_type(bound, each)] if function == "mean" else []
-    source = draw(st.sampled_from([*sources, result]))
+    source = pick(draw, [*sources, result])
     names = of_type(bound, source)
-    argument = tree.Variable(draw(st.sampled_from(names))) if names else tree.Constant(draw(values(source)))
+    argument = tree.Variable(pick(draw, names)) if names else tree.Constant(draw(values(source)))
     if function != "concat":
         return tree.HeadAggregate(function, (argument,))
     keys = [tree.Variable(name) for name in of_type(bound, "int")[:1]]
@@ -146,7 +149,7 @@ def programs(draw: Draw, max_levels: int = 3, functions: bool = True) -> Program
 @st.composite
 def conjunctive_rules(draw: Draw) -> tree.Rule:
     """A rule that one SQL query can say, over the base relations."""
-    view = _view(draw, "goal", 1, draw(st.sampled_from(["plain", "aggregate"])))
+    view = _view(draw, "goal", 1, pick(draw, ["plain", "aggregate"]))
     if "concat" in view.aggregates:
         view = View(view.spec, 1, aggregates=tuple("max" if each == "concat" else each for each in view.aggregates))
     return rule_for(draw, view, (), SQL_FEATURES)

@@ -6,6 +6,8 @@ import datetime
 import decimal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import TypeVar
 
 from hypothesis import strategies as st
 
@@ -13,6 +15,7 @@ from lftj.syntax import tree
 
 Value = tree.LiteralValue
 Row = tuple[Value, ...]
+T = TypeVar("T")
 
 COST = "decimal(8,2)"
 
@@ -73,26 +76,40 @@ BASES: tuple[Spec, ...] = (
 INTEGER_BASES = tuple(spec for spec in BASES if set(spec.types) == {"int"})
 
 
+def pick(draw: st.DrawFn, choices: Sequence[T]) -> T:
+    """One of several choices. A strategy of its own for each set of choices would take longer to make than to draw from."""
+    return choices[draw(st.integers(0, len(choices) - 1))]
+
+
+@cache
 def values(type_: str) -> st.SearchStrategy[Value]:
     """A value of a type's small domain; the first are the likeliest."""
     return st.sampled_from(DOMAINS[type_])
 
 
-@st.composite
-def rows(draw: st.DrawFn, spec: Spec) -> list[Row]:
+@cache
+def row(types: tuple[str, ...]) -> st.SearchStrategy[Row]:
+    """A row of values of these types."""
+    return st.tuples(*map(values, types))
+
+
+@cache
+def rows(spec: Spec) -> st.SearchStrategy[list[Row]]:
     """Distinct rows of a relation, its key kept; none, few, or so many that most joins have partners."""
     if spec.name == "void":
-        return []
+        return st.builds(list)
     most = 3 if spec.key else 2 ** len(spec.types) if "timestamp" in spec.types else 3 ** len(spec.types)
-    least = draw(st.sampled_from([0, min(most, 3), min(most, 6), min(most, 9), min(most, 9)]))
+    return st.sampled_from([0, min(most, 3), min(most, 6), min(most, 9), min(most, 9)]).flatmap(lambda least: _distinct(spec, least))
+
+
+@cache
+def _distinct(spec: Spec, least: int) -> st.SearchStrategy[list[Row]]:
+    """So many rows, or up to three more."""
     key = (lambda row: tuple(row[place] for place in spec.key or ())) if spec.key else None
-    return draw(
-        st.lists(
-            st.tuples(*map(values, spec.types)), min_size=least, max_size=least + 3 * bool(spec.types), unique_by=key or (lambda row: row)
-        )
-    )
+    return st.lists(row(spec.types), min_size=least, max_size=least + 3 * bool(spec.types), unique_by=key or (lambda row: row))
 
 
+@cache
 def databases(specs: tuple[Spec, ...] = BASES) -> st.SearchStrategy[dict[str, list[Row]]]:
     """Rows for each of the relations."""
     return st.fixed_dictionaries({spec.name: rows(spec) for spec in specs})
