@@ -52,6 +52,11 @@ def leading(rule: NormalRule) -> Iterator[int]:
     yield from sorted({argument.variable for atom in rule.atoms for argument in atom.args if isinstance(argument, Ref)})
 
 
+def constants(rule: NormalRule) -> Iterator[Value]:
+    """The constants that may lead: those of positive atoms."""
+    yield from {argument: None for atom in rule.atoms for argument in atom.args if isinstance(argument, Value)}
+
+
 def home_columns(schema: RelationSchema) -> list[int]:
     """The columns that rows may be cut by: those of the key and of every choice domain, so that one part sees all rows that agree on one;
     else all."""

@@ -26,6 +26,7 @@ from lftj.distributed.placing.leads import (
     Placement,
     Rule,
     alone,
+    constants,
     cut_of,
     home_columns,
     lead_at,
@@ -94,8 +95,9 @@ class Placing:
         return ()
 
     def _leads(self, rule: NormalRule) -> Iterator[Lead]:
-        """What a rule may be cut by."""
-        return leading(rule)
+        """What a rule may be cut by. Without a variable by a constant: then one part has all that it finds."""
+        found = list(leading(rule))
+        return iter(found or list[Lead](constants(rule)))
 
     def _reading(self, relation: str, cut: Cut) -> int:
         """The cost of having a relation in a cut."""
@@ -105,11 +107,14 @@ class Placing:
         return 0 if cut != ALL else _HUGE if self._sizes.get(relation, 0) > SHARED_ROWS else _WHOLE
 
     def _shares(self, schema: RelationSchema, rules: list[Rule]) -> tuple[int, int, Placement] | None:
-        """Parts derive shares, each rule cut by the variable that is cheapest for it."""
+        """Parts derive shares, each rule cut by the variable that is cheapest for it.
+
+        What cannot be cut is found by every part, which makes no difference to rows, but is counted as often: aggregates are not so placed.
+        """
         normal = [rule for rule in rules if isinstance(rule, NormalRule)]
         if len(normal) < len(rules) or not all(map(decomposable, normal)) or not any(rule.atoms for rule in normal):
             return None
-        if any(rule.aggregates and not rule.atoms for rule in normal):
+        if any(rule.aggregates and next(self._leads(rule), None) is None for rule in normal):
             return None
         cost, leads = 0, list[Lead]()
         for rule in normal:

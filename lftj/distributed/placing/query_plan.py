@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from lftj.distributed.placing.cuts import ALL, HERE, ONE, Cut, holders, local_name
-from lftj.distributed.placing.leads import Lead, Pair, Placement, Rule, alone, leading, pairs
+from lftj.distributed.placing.leads import Lead, Pair, Placement, Rule, alone, constants, leading, pairs
 from lftj.distributed.placing.placement import Placing
 from lftj.distributed.placing.plan import Feed, Output, PartPlan, Stage
 from lftj.distributed.placing.planner import Planner
@@ -68,7 +68,7 @@ class _QueryPlacing(Placing):
     def _leads(self, rule: NormalRule) -> Iterator[Lead]:
         yield from pairs(rule, self._hubs.of, constants=True)
         yield from leading(rule)
-        yield from {argument: None for atom in rule.atoms for argument in atom.args if isinstance(argument, Value)}
+        yield from constants(rule)
 
     def _split(self, placed: Placement, schema: RelationSchema, rules: list[Rule]) -> Placement:
         """It is asked where it lies."""
