@@ -58,6 +58,8 @@ class Context:
     work: int = 0
     found: int = 0
     """Satisfying assignments that recursive rules found, but for those of an `Update`, which counts them itself. Grows as `work` does."""
+    laid: int = 0
+    """What it took to lay what rounds of recursion found into trees, in kernel steps (`lftj.recursion.effort`). Grows as `work` does."""
     keep: bool = True
     """Whether states are kept from which views can be updated later; queries keep none."""
     fraction: float = 0.2

@@ -23,10 +23,10 @@ from lftj.maintain.versions import Versions
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, Stratum
 from lftj.recursion.bootstrap import bootstrap
 from lftj.recursion.by_parts.decomposable import decompose
+from lftj.recursion.effort import ROW_ALONE, STEP
 from lftj.recursion.elastic_bootstrap import elastic_bootstrap
 from lftj.recursion.long_chains import LongChainError, Patience, updated_from_nothing
 from lftj.recursion.update.candidates import decided_group_by_group
-from lftj.recursion.update.effort import ROW_ALONE, STEP
 from lftj.recursion.update.elastic_update import ElasticUpdate
 from lftj.recursion.update.forecast import Change, allowance, changes_below, disappointed
 from lftj.recursion.update.readiness import make_ready
@@ -220,7 +220,7 @@ def rows_alone(
 
     `long_chains`: whether rounds are run to the end, however long they are.
     """
-    before = context.work
+    before, laid = context.work, context.laid
     try:
         found = bootstrap(schemas, rules, versions, context, None if long_chains else Patience(context).after_round)
     except LongChainError:
@@ -229,7 +229,7 @@ def rows_alone(
     steps = context.work - before
     rows = sum(len(columns[0]) for columns in found.values())
     normal = [rule for rule in rules if isinstance(rule, NormalRule)]
-    work = ROW_ALONE * rows + steps * (1 if decompose(schemas, normal) else STEP)
+    work = ROW_ALONE * rows + steps * (1 if decompose(schemas, normal) else STEP) + context.laid - laid
     return Followed(_net(found, versions), replace(kept, work=work, steps=steps), strategy)
 
 

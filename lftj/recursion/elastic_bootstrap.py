@@ -16,12 +16,12 @@ from lftj.maintain.full import projected
 from lftj.program.normal_form import NormalRule, RelationSchema
 from lftj.recursion.by_parts.counted_parts import count_parts
 from lftj.recursion.by_parts.decomposable import decompose
+from lftj.recursion.effort import ITERATION, PROOF, ROW, STEP, WALKED
 from lftj.recursion.rounds.chosen_rows import ChosenRows
 from lftj.recursion.rounds.fixpoint import Fixpoint
 from lftj.recursion.rounds.proof_table import ProofTable
 from lftj.recursion.rounds.variants import Variant
 from lftj.recursion.update.candidates import Candidates
-from lftj.recursion.update.effort import ITERATION, PROOF, ROW, STEP, WALKED
 from lftj.recursion.update.iterated_relation import IteratedRelation
 from lftj.recursion.update.rule_queries import RuleQueries
 from lftj.recursion.update.stratum_state import StratumState

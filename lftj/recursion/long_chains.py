@@ -13,7 +13,7 @@ from lftj.join.context import Context
 from lftj.join.evaluate import Relations
 from lftj.maintain.versions import Versions
 from lftj.program.normal_form import NormalRule, RelationSchema
-from lftj.recursion.update.effort import ITERATION, ROW, STEP
+from lftj.recursion.effort import ITERATION, ROW, STEP
 from lftj.recursion.update.elastic_update import ElasticUpdate
 from lftj.recursion.update.stratum_state import StratumState
 from lftj.storage.database import base_name

@@ -18,10 +18,10 @@ from lftj.maintain.versions import MOST_PARTS, Parts, Versions
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref, RelationSchema
 from lftj.recursion.bootstrap import bootstrap, bootstrap_prepared
 from lftj.recursion.by_parts.decomposable import decompose
+from lftj.recursion.effort import ITERATION, ROW_ALONE, STEP
 from lftj.recursion.elastic import Followed, RowsAlone
 from lftj.recursion.rounds.few_rounds import close_few
 from lftj.recursion.rounds.prepared_rules import PreparedRules
-from lftj.recursion.update.effort import ITERATION, ROW_ALONE, STEP
 from lftj.storage.database import base_name
 from lftj.storage.delta import Columns, Delta
 from lftj.storage.loose_rows import LooseRows

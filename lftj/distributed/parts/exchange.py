@@ -73,7 +73,7 @@ class Exchange:
     def moved(self, now: Database) -> bool:
         """Whether there is anything to tell in the end, or to forget."""
         names = [*self._held, *map(_news, self.rounds.cuts)]
-        gone = self.returning is not None and any(name in self.returning.gone for name in self._held)
+        gone = self.returning is not None and any(map(self.returning.are_gone, self._held))
         return gone or any(now[name].identity is not self.old[name].identity for name in names)
 
     def step(self, step: Step, now: Database, deltas: Mapping[str, Delta], rows: Rows, context: Context) -> Found:

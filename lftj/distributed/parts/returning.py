@@ -15,7 +15,6 @@ from lftj.join.context import Context
 from lftj.maintain.versions import Versions
 from lftj.recursion.rederivation.returning import Found, Returning, distinct
 from lftj.storage.delta import Columns
-from scantree.rows import intersection
 
 
 class PartReturning(Returning):
@@ -43,7 +42,8 @@ class PartReturning(Returning):
 
     def _everywhere(self, found: Mapping[str, Columns]) -> Found:
         of = self._by_relation(found)
-        back = {name: intersection(rows, of[relation]) for name, rows in self.gone.items() if (relation := self._relation_of[name]) in of}
+        names = (name for name, relation in self._relation_of.items() if relation in of and self.are_gone(name))
+        back = {name: self.among_gone(name, of[self._relation_of[name]]) for name in names}
         return super().back({name: rows for name, rows in back.items() if len(rows[0])})
 
     def _by_relation(self, found: Mapping[str, Columns]) -> Found:

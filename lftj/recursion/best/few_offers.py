@@ -16,13 +16,13 @@ from lftj.join.prepared import PreparedPlan
 from lftj.program.monotone import Lattice
 from lftj.program.normal_form import RelationSchema
 from lftj.recursion.best import improvement_kernels as at
+from lftj.recursion.effort import charge
 from lftj.recursion.rounds import variant_plans
 from lftj.recursion.rounds.variant_plans import VariantPlans
 from lftj.recursion.rounds.variants import Variant, delta_name, older_name
 from lftj.recursion.update import rounds_kernels as run_at
 from lftj.recursion.update import settle_kernels as tree_at
 from lftj.recursion.update.compiled_runs import CompiledRuns
-from lftj.recursion.update.effort import charge
 from lftj.recursion.update.numbered_trees import NumberedTrees
 from lftj.recursion.update.round_tables import question_words
 from lftj.recursion.update.rounds_kernels import Questions

@@ -14,7 +14,7 @@ from lftj.maintain.versions import Versions
 from lftj.program.normal_form import NormalRule
 from lftj.recursion.best.attaining import offering
 from lftj.recursion.best.monotone import MonotoneFixpoint
-from lftj.recursion.update.effort import ITERATION, change_of, charge
+from lftj.recursion.effort import ITERATION, change_of, charge
 from lftj.storage.relation import RelationVersion
 
 

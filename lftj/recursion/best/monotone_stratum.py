@@ -17,8 +17,8 @@ from lftj.program.monotone import Lattice, lattices
 from lftj.program.normal_form import NormalRule, RelationSchema, Stratum
 from lftj.recursion.best.monotone import MonotoneFixpoint
 from lftj.recursion.best.monotone_update import MonotoneUpdate, prove
+from lftj.recursion.effort import ITERATION, ROW_ALONE, STEP
 from lftj.recursion.elastic import UNCOUNTABLE, Followed, Kept, RowsAlone, given_up, put_off, try_update
-from lftj.recursion.update.effort import ITERATION, ROW_ALONE, STEP
 from lftj.recursion.update.forecast import changes_below
 from lftj.recursion.update.rule_change import RuleChange
 from lftj.recursion.update.stratum_state import StratumState

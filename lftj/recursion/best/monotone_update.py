@@ -26,9 +26,9 @@ from lftj.maintain.versions import Versions
 from lftj.program.normal_form import NormalRule
 from lftj.recursion.best.attaining import BEST, WithBest, attaining
 from lftj.recursion.best.improvement import Improvement, Offers
+from lftj.recursion.effort import ITERATION
 from lftj.recursion.elastic_bootstrap import elastic_bootstrap
 from lftj.recursion.long_chains import LongChainError, Patience, updated_from_nothing
-from lftj.recursion.update.effort import ITERATION
 from lftj.recursion.update.elastic_update import ElasticUpdate
 from lftj.recursion.update.stratum_state import StratumState
 from lftj.storage.delta import Delta, no_rows

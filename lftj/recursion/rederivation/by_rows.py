@@ -20,9 +20,9 @@ from lftj.errors import ValueRangeError
 from lftj.join.context import AllowanceSpentError, Context
 from lftj.maintain.versions import Versions
 from lftj.program.normal_form import NormalRule, RelationSchema, Stratum
+from lftj.recursion.effort import ROW_ALONE, STEP, TOUCHED
 from lftj.recursion.elastic import Followed, Kept, RowsAlone, countable, rows_alone
 from lftj.recursion.rederivation.rederivation import Rederivation
-from lftj.recursion.update.effort import ROW_ALONE, STEP, TOUCHED
 from lftj.recursion.update.forecast import ALWAYS, changes_below
 from lftj.recursion.update.rule_change import NO_CHANGE, RuleChange
 from lftj.storage.relation import RelationVersion

@@ -15,16 +15,14 @@ from lftj.join.context import Context
 from lftj.maintain.versions import Versions
 from lftj.program.normal_form import NormalRule, RelationSchema
 from lftj.recursion.best.monotone import MonotoneFixpoint
+from lftj.recursion.effort import ITERATION, change_of, charge, laid_into
 from lftj.recursion.rederivation.over_deletion import keep_orders, losing, taken_below, takes_and_adds
 from lftj.recursion.rederivation.returning import Returning
-from lftj.recursion.update.effort import ITERATION, change_of, charge
 from lftj.recursion.update.rule_change import NO_CHANGE, RuleChange
 from lftj.recursion.update.rule_queries import LOST
 from lftj.storage.database import base_name
 from lftj.storage.delta import Columns, Delta, no_rows
 from lftj.storage.relation import RelationVersion
-
-_ROUND = 5 * ITERATION  # its trees, its plans and their runs, however little it finds
 
 
 class _Rounds(MonotoneFixpoint):
@@ -34,9 +32,11 @@ class _Rounds(MonotoneFixpoint):
 
     def _next_round(self) -> None:
         super()._next_round()
-        charge(self.context, _ROUND)
-        for name, delta in self.deltas.items():
-            charge(self.context, change_of(delta.count, self.totals[name].count))
+        found = {name: delta.count for name, delta in self.deltas.items() if delta.count}
+        due = sum(variant.source in found for variant in self.variants)
+        charge(self.context, ITERATION * (1 + due))
+        for name, rows in found.items():
+            charge(self.context, laid_into(rows, self.totals[name].count) * len(self.totals[name].orders()))
 
 
 class Rederivation:

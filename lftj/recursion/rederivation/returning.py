@@ -8,7 +8,7 @@ round. A row that returns drives the next round; what is looked for there are ro
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,19 +17,41 @@ from lftj.join.evaluate import Columns, chunks, plan_rule
 from lftj.maintain.full import head_picks
 from lftj.maintain.versions import Versions
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, RelationSchema
-from lftj.recursion.update.effort import ITERATION, LOOK_UP, charge
+from lftj.recursion.effort import ITERATION, LOOK_UP, charge
+from lftj.recursion.rounds.variant_plans import STEPS_PER_ROW
 from lftj.recursion.update.rule_queries import LOST
 from lftj.storage.database import base_name
+from lftj.storage.delta import Delta, no_rows
 from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import RelationVersion
-from scantree.rows import difference, sort_rows
+from scantree.rows import sort_rows
 
 BACK = "#back"
 """Behind a relation's name: the rows that came back in the last round."""
 
+_OTHER_WAY = 50_000  # kernel steps that led to nothing, after which a search goes the other way
 _MANY = 1000  # rows of the stratum for each that may be gone, from which on the search is worth key orders of its own
 
 Found = dict[str, Columns]
+
+
+@dataclass
+class _Search:
+    """How a rule is searched for rows that are gone: by a join with these, or `forward`, which finds all heads, of which they are some.
+
+    The join takes the less the fewer are gone, forward the fewer rows drive it. Which will do is hard to say, as whole groups of rows that
+    belong together go and return; so a search that led to little goes the other way.
+    """
+
+    forward: bool = False
+    _wasted: int = 0
+    _turns: int = 0
+
+    def took(self, steps: int, rows: int) -> None:
+        """Note the kernel steps of a search, and the rows that drove it or were found."""
+        self._wasted += max(0, steps - STEPS_PER_ROW * rows)
+        if self._wasted > _OTHER_WAY << self._turns:
+            self.forward, self._wasted, self._turns = not self.forward, 0, self._turns + 1
 
 
 class Returning:
@@ -45,9 +67,26 @@ class Returning:
     ):
         self._schemas, self._rules = schemas, rules
         self._versions, self._context = versions, context
-        self.gone: Found = {name: rows for name, rows in lost.items() if len(rows[0])}
+        schemas_of = {name: replace(schema, name=name + LOST, key=None) for name, schema in schemas.items()}
+        # with key orders that rounds bring forward: a round costs what returns in it, however much is gone
+        self._gone = {name: RelationVersion.build(schemas_of[name], context.arena, rows) for name, rows in lost.items() if len(rows[0])}
         rows = sum(versions[name].count for name in schemas if name in versions)
+        self._searches: dict[NormalRule, _Search] = {}
         self._lasting = sum(len(rows[0]) for rows in lost.values()) * _MANY < rows
+
+    @property
+    def gone(self) -> Found:
+        """What is gone by now, by relations that have such rows. O(n) for n of them."""
+        return {name: rows.columns() for name, rows in self._gone.items()}
+
+    def are_gone(self, name: str) -> bool:
+        """Whether rows of a relation are gone."""
+        return name in self._gone
+
+    def among_gone(self, name: str, rows: Columns) -> Columns:
+        """Those of a relation's rows, sorted and distinct, that are gone."""
+        there = self._gone[name].contains(rows)
+        return [column[there] for column in rows]
 
     def run(self) -> Found:
         """Rounds until no row returns. Raises what evaluation raises, and AllowanceSpentError."""
@@ -63,25 +102,29 @@ class Returning:
         """What is found is gone no longer; it, by the relations where rules read it."""
         for name, rows in found.items():
             charge(self._context, LOOK_UP * len(rows[0]))
-            self.gone[name] = difference(self.gone[name], rows)
-        self.gone = {name: rows for name, rows in self.gone.items() if len(rows[0])}
+            left = self._gone[name].apply(Delta(no_rows(len(rows)), rows))
+            if left.count:
+                self._gone[name] = left
+            else:
+                del self._gone[name]
         return found
 
     def _given(self) -> Iterator[tuple[str, Columns]]:
         """Rows that are gone, and were given to the stratum beside what it derives."""
-        for name, rows in self.gone.items():
+        for name, gone in self._gone.items():
             base = self._versions.get(base_name(name))
             if base is not None:
+                rows = gone.columns()
                 there = base.contains(rows)
                 yield name, [column[there] for column in rows]
 
     def _derived(self, fresh: Found) -> Iterator[tuple[str, Columns]]:
         """What the rules derive, with a row among those that came back just now if there are any."""
         relations = {name: self._versions[name] for rule in self._rules for name in rule.reads}
-        relations |= {name + LOST: self._loose(name, LOST, rows) for name, rows in self.gone.items()}
-        relations |= {name + BACK: self._loose(name, BACK, rows) for name, rows in fresh.items()}
+        relations |= {name + LOST: rows for name, rows in self._gone.items()}
+        relations |= {name + BACK: self._came_back(name, rows) for name, rows in fresh.items()}
         for rule in self._rules:
-            if rule.relation in self.gone:
+            if rule.relation in self._gone:
                 for driven in self._driven(rule, fresh):
                     yield rule.relation, self._found(driven, relations)
 
@@ -98,27 +141,32 @@ class Returning:
         for number, atom in enumerate(rule.atoms):
             if number == driver:
                 atoms[number] = PositiveAtom(atom.relation + BACK, atom.args)
-            elif atom.relation in self.gone:
+            elif atom.relation in self._gone:
                 negated.append(NegatedAtom(atom.relation + LOST, atom.args))
         sought = rule.head_in(rule.relation + LOST)
         return replace(rule, atoms=(sought, *atoms), negated=tuple(negated))
 
     def _found(self, rule: NormalRule, relations: Mapping[str, RelationVersion]) -> Columns:
-        needed, picks = head_picks(rule)
-        plan = plan_rule(rule, relations, self._context, needed=needed, count=False, lasting=self._lasting)
+        search, before = self._searches.setdefault(rule, _Search()), self._context.work
+        asked = replace(rule, atoms=rule.atoms[1:]) if search.forward else rule
+        needed, picks = head_picks(asked)
+        plan = plan_rule(asked, relations, self._context, needed=needed, count=False, lasting=self._lasting)
         pieces = [piece.take(picks, axis=0) for piece in chunks(plan, relations, self._context)]
-        self._context.found += sum(piece.shape[1] for piece in pieces)
+        found = sum(piece.shape[1] for piece in pieces)
+        self._context.found += found
+        search.took(self._context.work - before, found + min(relations[atom.relation].count for atom in rule.atoms))
         if not needed:
             return [np.zeros(min(len(pieces), 1), np.int64)]
-        return list(np.concatenate([np.empty((len(picks), 0), np.int64), *pieces], axis=1))
+        rows = list(np.concatenate([np.empty((len(picks), 0), np.int64), *pieces], axis=1))
+        return self.among_gone(rule.relation, sort_rows(rows)) if len(asked.atoms) < len(rule.atoms) else rows
 
     def _settled(self, *found: Iterator[tuple[str, Columns]]) -> Found:
         """What is `back`, of rows that are found."""
         charge(self._context, ITERATION)
         return self.back(distinct(each for some in found for each in some))
 
-    def _loose(self, name: str, suffix: str, rows: Columns) -> LooseRows:
-        return LooseRows(replace(self._schemas[name], name=name + suffix, key=None), self._context.arena, rows)
+    def _came_back(self, name: str, rows: Columns) -> LooseRows:
+        return LooseRows(replace(self._schemas[name], name=name + BACK, key=None), self._context.arena, rows)
 
 
 def distinct(found: Iterable[tuple[str, Columns]]) -> Found:

@@ -21,6 +21,7 @@ from lftj.join.context import Context
 from lftj.join.evaluate import Columns, Relations
 from lftj.maintain.functor_rows import functor_rows
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
+from lftj.recursion.effort import laid_into
 from lftj.recursion.rounds import semi_joins, variant_plans
 from lftj.recursion.rounds.packed_rows import Packed
 from lftj.recursion.rounds.prepared_rules import PreparedRules
@@ -157,6 +158,8 @@ class Fixpoint(Generic[T]):
             if self.active:
                 break
         self._due = {name: self.deltas[name] for name in self.kept if name in self.deltas and self.deltas[name].count}
+        for name, delta in self._due.items():
+            self.context.laid += len(self.totals[name].orders()) * laid_into(delta.count, self.totals[name].count)
 
     def round(self) -> None:
         """One iteration."""

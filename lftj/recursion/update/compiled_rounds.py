@@ -14,10 +14,10 @@ import numpy as np
 from lftj.join.context import Context
 from lftj.join.prepared import PreparedPlan
 from lftj.program.normal_form import RelationSchema
+from lftj.recursion.effort import charge
 from lftj.recursion.update import rounds_kernels as at
 from lftj.recursion.update.choosing import Choosing
 from lftj.recursion.update.compiled_runs import CompiledRuns
-from lftj.recursion.update.effort import charge
 from lftj.recursion.update.iterated_relation import ITERATED, IteratedRelation
 from lftj.recursion.update.proofs_to_come import ProofsToCome
 from lftj.recursion.update.round_tables import Question, TreeTable, question_words

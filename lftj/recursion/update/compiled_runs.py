@@ -10,8 +10,8 @@ import numpy as np
 
 from lftj.join.context import Context
 from lftj.join.run import SLICE, borrow_cache
+from lftj.recursion.effort import COMPILED_ITERATION, COMPILED_MOVE, LOOK_UP
 from lftj.recursion.update import rounds_kernels as at
-from lftj.recursion.update.effort import COMPILED_ITERATION, COMPILED_MOVE, LOOK_UP
 from lftj.recursion.update.round_tables import Asked
 from lftj.recursion.update.rounds_kernels import Surroundings
 from scantree.jit import ADDRESSES, address

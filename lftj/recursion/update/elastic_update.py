@@ -28,10 +28,10 @@ import numpy as np
 from lftj.join.context import Context
 from lftj.maintain.versions import CHANGE, OLD, Versions
 from lftj.program.normal_form import NormalRule
+from lftj.recursion.effort import ITERATION, LOOK_UP, change_of, charge
 from lftj.recursion.update import settle_kernels as at
 from lftj.recursion.update.choosing import Choosing
 from lftj.recursion.update.compiled_rounds import CompiledRounds
-from lftj.recursion.update.effort import ITERATION, LOOK_UP, change_of, charge
 from lftj.recursion.update.elastic_query import ElasticQuery, Proofs
 from lftj.recursion.update.iterated_relation import ITERATED, IteratedRelation, iterated_schema
 from lftj.recursion.update.judge_kernels import GONE, judge_rows

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lftj.join.context import Context
 from lftj.maintain.versions import Versions
 from lftj.program.normal_form import Stratum
-from lftj.recursion.update.effort import CHANGED, TOUCHED
+from lftj.recursion.effort import CHANGED, TOUCHED
 from lftj.recursion.update.stratum_state import StratumState
 from lftj.storage.database import base_name
 

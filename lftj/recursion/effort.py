@@ -32,11 +32,22 @@ LOOK_UP = 150
 _MOVE = 40  # a row changed in one key order
 _PAGE = 450  # a page that is copied for it
 _ROWS = 256  # on a page, at least
+_LAID = 8  # a row on a page that is written anyway
+_COPIED = 220  # a page that is, among many
 
 
 def change_of(rows: int, count: int) -> int:
     """What it costs to change so many of a tree's `count` rows: at worst each lies on a page of its own."""
     return _MOVE * rows + _PAGE * min(rows, count // _ROWS + 1)
+
+
+def laid_into(rows: int, count: int) -> int:
+    """What it costs a bootstrap's round to put so many rows, lying anywhere, into a tree of `count`: pages that it copies are read one
+    after the other, and many of its rows share one."""
+    if 3 * rows > count:
+        return _LAID * (rows + count)
+    pages = count // _ROWS + 1
+    return _LAID * rows + _COPIED * (pages * rows // (pages + rows))
 
 
 def charge(context: Context, effort: int) -> None:
