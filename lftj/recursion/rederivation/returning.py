@@ -18,18 +18,19 @@ from lftj.maintain.full import head_picks
 from lftj.maintain.versions import Versions
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, RelationSchema
 from lftj.recursion.effort import ITERATION, LOOK_UP, charge
-from lftj.recursion.rounds.variant_plans import STEPS_PER_ROW
 from lftj.recursion.update.rule_queries import LOST
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta, no_rows
 from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import RelationVersion
-from scantree.rows import sort_rows
+from scantree.rows import difference, sort_rows
 
 BACK = "#back"
 """Behind a relation's name: the rows that came back in the last round."""
 
 _OTHER_WAY = 50_000  # kernel steps that led to nothing, after which a search goes the other way
+_LEADS_TO_LITTLE = 16  # steps for each row that drives a search or is found; what is beyond led to nothing
+_FEW = 4096  # rows that are gone
 _MANY = 1000  # rows of the stratum for each that may be gone, from which on the search is worth key orders of its own
 
 Found = dict[str, Columns]
@@ -49,7 +50,7 @@ class _Search:
 
     def took(self, steps: int, rows: int) -> None:
         """Note the kernel steps of a search, and the rows that drove it or were found."""
-        self._wasted += max(0, steps - STEPS_PER_ROW * rows)
+        self._wasted += max(0, steps - _LEADS_TO_LITTLE * rows)
         if self._wasted > _OTHER_WAY << self._turns:
             self.forward, self._wasted, self._turns = not self.forward, 0, self._turns + 1
 
@@ -67,9 +68,7 @@ class Returning:
     ):
         self._schemas, self._rules = schemas, rules
         self._versions, self._context = versions, context
-        schemas_of = {name: replace(schema, name=name + LOST, key=None) for name, schema in schemas.items()}
-        # with key orders that rounds bring forward: a round costs what returns in it, however much is gone
-        self._gone = {name: RelationVersion.build(schemas_of[name], context.arena, rows) for name, rows in lost.items() if len(rows[0])}
+        self._gone = {name: self._are_gone(name, rows) for name, rows in lost.items() if len(rows[0])}
         rows = sum(versions[name].count for name in schemas if name in versions)
         self._searches: dict[NormalRule, _Search] = {}
         self._lasting = sum(len(rows[0]) for rows in lost.values()) * _MANY < rows
@@ -102,7 +101,9 @@ class Returning:
         """What is found is gone no longer; it, by the relations where rules read it."""
         for name, rows in found.items():
             charge(self._context, LOOK_UP * len(rows[0]))
-            left = self._gone[name].apply(Delta(no_rows(len(rows)), rows))
+            gone = self._gone[name]
+            loose = isinstance(gone, LooseRows)
+            left = self._loose(name, LOST, difference(gone.columns(), rows)) if loose else gone.apply(Delta(no_rows(len(rows)), rows))
             if left.count:
                 self._gone[name] = left
             else:
@@ -122,7 +123,7 @@ class Returning:
         """What the rules derive, with a row among those that came back just now if there are any."""
         relations = {name: self._versions[name] for rule in self._rules for name in rule.reads}
         relations |= {name + LOST: rows for name, rows in self._gone.items()}
-        relations |= {name + BACK: self._came_back(name, rows) for name, rows in fresh.items()}
+        relations |= {name + BACK: self._loose(name, BACK, rows) for name, rows in fresh.items()}
         for rule in self._rules:
             if rule.relation in self._gone:
                 for driven in self._driven(rule, fresh):
@@ -165,8 +166,13 @@ class Returning:
         charge(self._context, ITERATION)
         return self.back(distinct(each for some in found for each in some))
 
-    def _came_back(self, name: str, rows: Columns) -> LooseRows:
-        return LooseRows(replace(self._schemas[name], name=name + BACK, key=None), self._context.arena, rows)
+    def _are_gone(self, name: str, rows: Columns) -> RelationVersion:
+        """Rows of a relation, sorted, that are gone. Many have key orders that rounds bring forward; few are sorted anew in each."""
+        loose = self._loose(name, LOST, rows)
+        return loose if len(rows[0]) <= _FEW else RelationVersion.build(loose.schema, self._context.arena, rows)
+
+    def _loose(self, name: str, suffix: str, rows: Columns) -> LooseRows:
+        return LooseRows(replace(self._schemas[name], name=name + suffix, key=None), self._context.arena, rows)
 
 
 def distinct(found: Iterable[tuple[str, Columns]]) -> Found:
