@@ -23,6 +23,10 @@ WALKED = 10
 """A row that walks found, which come in order."""
 ROW_ALONE = 20
 """A row that a bootstrap found which does not count."""
+WALKED_ALONE = 5
+"""A row that walks found which do not count."""
+STEPS_OF_WALKS = 4
+"""Steps of such walks that together take as long as one of another kind."""
 CHANGED = 1500
 """A changed row below the stratum, for an update, beside the proofs it has part in."""
 TOUCHED = 400

@@ -39,7 +39,8 @@ def follow_stratum(
         return followed
     parts = _parts(stratum, schemas, kept, versions, context) if rules is NO_CHANGE else None
     if rules is not None:
-        followed = follow_by_rows(stratum, schemas, known, versions, context, parts.share if parts else 1.0, rules)
+        share, told = (parts.share, parts.told) if parts else (1.0, True)
+        followed = follow_by_rows(stratum, schemas, known, versions, context, share, rules, told)
     if followed is None and parts is not None and isinstance(kept, RowsAlone):
         followed = parts.evaluated(kept, versions, context)
     return followed or follow(stratum, schemas, kept, versions, context)

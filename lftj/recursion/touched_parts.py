@@ -2,11 +2,14 @@
 
 In reach(d, y) :- reach(d, x), leg(d, x, y). nothing that is derived for one d depends on another d. When all that changed is told by d too
 (legs of today), only today's part is evaluated, from nothing, and compared with what it was. No counts are kept for this.
+What a change does not tell itself, rows tell that join it: where reach(x, z) :- reach(x, y), edge(y, z). loses an edge, parts are touched
+of all x that reached y.
 Where parts are large, as of few values, a small change is followed by rows first (`rederivation`).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -33,6 +36,8 @@ TOUCHED = "#touched"
 """The name under which rules read the values whose parts are evaluated."""
 _MOST = 0.5  # share of the rows that may lie in touched parts: beyond it one evaluation of everything is simpler
 _SMALL = 64  # values touched up to which the plans of earlier commits serve, and no threads are asked to help in the first round
+_FEW = 16  # changed rows that do not tell which parts they touch, up to which it is looked up
+_JOINED = 20_000  # rows that may join them
 _REMEMBERED = 256  # strata whose rules are kept
 _MANY = 1000  # values touched beyond which looking up their rows one by one costs too much
 
@@ -49,13 +54,17 @@ class _Known(NamedTuple):
 
 @dataclass(frozen=True)
 class TouchedParts:
-    """The parts of a stratum that a commit can touch: the column that tells them in each relation, their values, their share of rows."""
+    """The parts of a stratum that a commit can touch: the column that tells them in each relation, their values, their share of rows.
+
+    `told`: whether all changed rows have such a value themselves.
+    """
 
     schemas: Mapping[str, RelationSchema]
     kept: HandedOn
     prepared: PreparedRules
     values: np.ndarray
     share: float
+    told: bool
 
     def evaluated(self, alone: RowsAlone, versions: Versions, context: Context) -> Followed:
         """The stratum, `alone` before, from these parts; all of it takes at least what they took. Raises what evaluation raises."""
@@ -77,12 +86,15 @@ def touched_parts(
     """The parts of a stratum that what changed can touch; None when it does not fall apart so, or too much changed."""
     known = _known_for(schemas, rules, context)
     for kept, prepared in known.ways:
-        values = _touched(schemas, kept, rules, versions)
-        if values is None or len(values) > _MANY:
+        touched = _touched(schemas, kept, rules, versions)
+        if touched is None or len(touched[0]) > _MANY:
+            continue
+        values, told = touched
+        if not told and math.isinf(context.fraction):
             continue
         rows = sum(_count_of(versions[name], column, values) for name, column in kept.items())
         share = rows / max(1, sum(versions[name].count for name in schemas))
-        return None if share > _MOST else TouchedParts(schemas, kept, prepared, values, share)
+        return None if share > _MOST else TouchedParts(schemas, kept, prepared, values, share, told)
     return None
 
 
@@ -139,9 +151,12 @@ def _follow(kept: dict[str, int], schemas: Mapping[str, RelationSchema], rules: 
     return found
 
 
-def _touched(schemas: Mapping[str, RelationSchema], kept: HandedOn, rules: list[NormalRule], versions: Versions) -> np.ndarray | None:
-    """The values whose parts a change can touch, ascending; None when some change does not tell."""
+def _touched(
+    schemas: Mapping[str, RelationSchema], kept: HandedOn, rules: list[NormalRule], versions: Versions
+) -> tuple[np.ndarray, bool] | None:
+    """The values whose parts a change can touch, ascending, and whether it tells them all itself; None when nothing does."""
     pieces: list[np.ndarray] = []
+    by_joins: list[np.ndarray] = []
     for name, column in kept.items():
         if base_name(name) in versions.deltas:
             delta = versions.deltas[base_name(name)]
@@ -150,11 +165,40 @@ def _touched(schemas: Mapping[str, RelationSchema], kept: HandedOn, rules: list[
         value = rule.head[kept[rule.relation]]
         for atom in (*rule.atoms, *rule.negated):
             if atom.relation in versions.deltas and atom.relation not in schemas:
-                if value not in atom.args:
+                if value in atom.args:
+                    pieces += _told(atom, value, versions)
+                elif (joined := _joined(rule, atom, kept, versions)) is not None:
+                    by_joins.append(joined)
+                else:
                     return None
-                delta, column = versions.deltas[atom.relation], _place(atom, value)
-                pieces += [delta.inserts[column], delta.erases[column]]
-    return sort_rows([np.concatenate(pieces)])[0] if pieces else None
+    return (sort_rows([np.concatenate(pieces + by_joins)])[0], not by_joins) if pieces or by_joins else None
+
+
+def _told(atom: PositiveAtom | NegatedAtom, value: object, versions: Versions) -> list[np.ndarray]:
+    """The values of parts in changed rows."""
+    delta, column = versions.deltas[atom.relation], _place(atom, value)
+    return [delta.inserts[column], delta.erases[column]]
+
+
+def _joined(rule: NormalRule, atom: PositiveAtom | NegatedAtom, kept: HandedOn, versions: Versions) -> np.ndarray | None:
+    """The values of parts that have rows which join changed ones; None where these are many, or nothing joins them, or rows are only won:
+    then what is won is found sooner than all that there is in these parts.
+
+    Rows as they were suffice: what a change does with a row that is new does it to a part in which something else did change.
+    """
+    delta = versions.deltas[atom.relation]
+    takes = delta.erased if isinstance(atom, PositiveAtom) else delta.inserted
+    if not takes or len(delta) > _FEW:
+        return None
+    for own in rule.atoms:
+        places = [(column, atom.args.index(term)) for column, term in enumerate(own.args) if isinstance(term, Ref) and term in atom.args]
+        if own.relation in kept and places:
+            (column, place), relation = places[0], versions[own.relation]
+            values = sort_rows([np.append(delta.inserts[place], delta.erases[place])])[0]
+            if _count_of(relation, column, values) > _JOINED:
+                return None
+            return _rows_of(relation, column, values)[kept[own.relation]]
+    return None
 
 
 def _place(atom: PositiveAtom | NegatedAtom, value: object) -> int:

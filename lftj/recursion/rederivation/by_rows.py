@@ -42,10 +42,12 @@ def follow_by_rows(
     context: Context,
     share: float = 1.0,
     rule_change: RuleChange = NO_CHANGE,
+    told: bool = True,
 ) -> Followed | None:
     """Bring a stratum up to date by its rows alone; None where that cannot be, or is not to be tried.
 
     `share`: how much of the stratum would be evaluated instead; where that is not all, None too for what takes more than it is worth.
+    `told`: whether the change itself told which parts those are, so that they hold no more than has to do with it.
     `rule_change`: how its rules are others than those that its rows follow from. Raises what evaluation raises; nothing given is changed.
     """
     if not isinstance(kept, RowsAlone) or not countable(stratum):
@@ -54,14 +56,14 @@ def follow_by_rows(
         return None
     change = changes_below(stratum, versions)
     instead = int(share * kept.work) + (kept.rounds if share < 1 else 0)
-    if change.large(context) or (share < 1 and instead <= _SMALL):
+    if change.large(context) or (share < 1 and told and instead <= _SMALL):
         return None
     rules = [rule for rule in stratum.rules if isinstance(rule, NormalRule)]
     rederivation = Rederivation(schemas, rules, versions, context, rule_change)
     takes = not rederivation.only_grows
     if (takes and _counts_are_due(kept)) or ((takes or share < 1) and change.hopeless(instead, kept.steps, context)):
         return None
-    least = max(_LEAST, min(_ALWAYS, kept.work // 2)) if rule_change else _least(kept, instead, takes, share)
+    least = max(_LEAST, min(_ALWAYS, kept.work // 2)) if rule_change else _least(kept, instead, takes, share, told)
     context.allowance = allowed = max(least, int(context.fraction * instead))
     try:
         found = rederivation.run()
@@ -82,10 +84,10 @@ def follow_by_rows(
     return Followed(deltas, after, "update", change.rows, versions={name: _settled(version) for name, version in found.items()})
 
 
-def _least(kept: RowsAlone, instead: int, takes: bool, share: float) -> int:
+def _least(kept: RowsAlone, instead: int, takes: bool, share: float, told: bool) -> int:
     """What following may cost in any case. What is taken away may be all that there is, which may be found anew at once."""
     if share < 1:
-        return min(ALWAYS, instead)
+        return max(min(ALWAYS, instead), 0 if told else _LEAST)
     return min(_ALWAYS, max(_LEAST, _WORTH * kept.work)) if takes and kept.work else _ALWAYS
 
 

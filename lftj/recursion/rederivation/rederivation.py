@@ -15,7 +15,7 @@ from lftj.join.context import Context
 from lftj.maintain.versions import Versions
 from lftj.program.normal_form import NormalRule, RelationSchema
 from lftj.recursion.best.monotone import MonotoneFixpoint
-from lftj.recursion.effort import ITERATION, change_of, charge, laid_into
+from lftj.recursion.effort import ITERATION, ROW_ALONE, change_of, charge, laid_into
 from lftj.recursion.rederivation.over_deletion import keep_orders, losing, taken_below, takes_and_adds
 from lftj.recursion.rederivation.returning import Returning
 from lftj.recursion.update.rule_change import NO_CHANGE, RuleChange
@@ -36,7 +36,7 @@ class _Rounds(MonotoneFixpoint):
         due = sum(variant.source in found for variant in self.variants)
         charge(self.context, ITERATION * (1 + due))
         for name, rows in found.items():
-            charge(self.context, laid_into(rows, self.totals[name].count) * len(self.totals[name].orders()))
+            charge(self.context, ROW_ALONE * rows + laid_into(rows, self.totals[name].count) * len(self.totals[name].orders()))
 
 
 class Rederivation:
