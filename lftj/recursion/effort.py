@@ -54,6 +54,11 @@ def laid_into(rows: int, count: int) -> int:
     return _LAID * rows + _COPIED * (pages * rows // (pages + rows))
 
 
+def found_alone(rows: int, steps: int, laid: int, walked: bool) -> int:
+    """What a bootstrap that does not count cost: the rows it found, its kernel steps, and what it took to lay rows into trees meanwhile."""
+    return WALKED_ALONE * rows + steps // STEPS_OF_WALKS if walked else ROW_ALONE * rows + STEP * steps + laid
+
+
 def charge(context: Context, effort: int) -> None:
     """Take this much from what the present update is allowed. Raises AllowanceSpentError."""
     if context.allowance is not None:

@@ -23,7 +23,7 @@ from lftj.maintain.versions import Versions
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, Stratum
 from lftj.recursion.bootstrap import bootstrap
 from lftj.recursion.by_parts.decomposable import decompose
-from lftj.recursion.effort import ROW_ALONE, STEP, STEPS_OF_WALKS, WALKED_ALONE
+from lftj.recursion.effort import found_alone
 from lftj.recursion.elastic_bootstrap import elastic_bootstrap
 from lftj.recursion.long_chains import LongChainError, Patience, updated_from_nothing
 from lftj.recursion.update.candidates import decided_group_by_group
@@ -229,8 +229,7 @@ def rows_alone(
     steps = context.work - before
     rows = sum(len(columns[0]) for columns in found.values())
     normal = [rule for rule in rules if isinstance(rule, NormalRule)]
-    walked = decompose(schemas, normal) is not None
-    work = WALKED_ALONE * rows + steps // STEPS_OF_WALKS if walked else ROW_ALONE * rows + STEP * steps + context.laid - laid
+    work = found_alone(rows, steps, context.laid - laid, decompose(schemas, normal) is not None)
     return Followed(_net(found, versions), replace(kept, work=work, steps=steps), strategy)
 
 

@@ -21,7 +21,7 @@ from lftj.maintain.versions import MOST_PARTS, Parts, Versions
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref, RelationSchema
 from lftj.recursion.bootstrap import bootstrap, bootstrap_prepared
 from lftj.recursion.by_parts.decomposable import decompose
-from lftj.recursion.effort import ITERATION, ROW_ALONE, STEP
+from lftj.recursion.effort import ITERATION, found_alone
 from lftj.recursion.elastic import Followed, RowsAlone
 from lftj.recursion.rounds.few_rounds import close_few
 from lftj.recursion.rounds.prepared_rules import PreparedRules
@@ -68,13 +68,14 @@ class TouchedParts:
 
     def evaluated(self, alone: RowsAlone, versions: Versions, context: Context) -> Followed:
         """The stratum, `alone` before, from these parts; all of it takes at least what they took. Raises what evaluation raises."""
-        before, self.prepared.runs = context.work, 0
+        before, laid, self.prepared.runs = context.work, context.laid, 0
         old = {name: _rows_of(versions[name], column, self.values) for name, column in self.kept.items()}
         new = _evaluated(self.schemas, self.kept, self.prepared, self.values, versions, context)
         for name, column in self.kept.items():
             versions.note_parts(name, _whole(column, self.values, old[name][column], new[name][column]))
         steps = context.work - before
-        work = STEP * steps + ROW_ALONE * sum(len(rows[0]) for rows in new.values())
+        walked = decompose(self.schemas, self.prepared.rules) is not None
+        work = found_alone(sum(len(rows[0]) for rows in new.values()), steps, context.laid - laid, walked)
         rounds = ITERATION * self.prepared.runs
         alone = replace(alone, work=max(alone.work, work), steps=max(alone.steps, steps), rounds=rounds)
         return Followed({name: Delta(*differences(new[name], old[name])) for name in self.schemas}, alone, "parts")
@@ -86,12 +87,10 @@ def touched_parts(
     """The parts of a stratum that what changed can touch; None when it does not fall apart so, or too much changed."""
     known = _known_for(schemas, rules, context)
     for kept, prepared in known.ways:
-        touched = _touched(schemas, kept, rules, versions)
+        touched = _touched(schemas, kept, rules, versions, by_joins=not math.isinf(context.fraction))
         if touched is None or len(touched[0]) > _MANY:
             continue
         values, told = touched
-        if not told and math.isinf(context.fraction):
-            continue
         rows = sum(_count_of(versions[name], column, values) for name, column in kept.items())
         share = rows / max(1, sum(versions[name].count for name in schemas))
         return None if share > _MOST else TouchedParts(schemas, kept, prepared, values, share, told)
@@ -152,11 +151,12 @@ def _follow(kept: dict[str, int], schemas: Mapping[str, RelationSchema], rules: 
 
 
 def _touched(
-    schemas: Mapping[str, RelationSchema], kept: HandedOn, rules: list[NormalRule], versions: Versions
+    schemas: Mapping[str, RelationSchema], kept: HandedOn, rules: list[NormalRule], versions: Versions, *, by_joins: bool
 ) -> tuple[np.ndarray, bool] | None:
-    """The values whose parts a change can touch, ascending, and whether it tells them all itself; None when nothing does."""
+    """The values whose parts a change can touch, ascending, and whether it tells them all itself, or also `by_joins`; None when nothing
+    does."""
     pieces: list[np.ndarray] = []
-    by_joins: list[np.ndarray] = []
+    joined: list[np.ndarray] = []
     for name, column in kept.items():
         if base_name(name) in versions.deltas:
             delta = versions.deltas[base_name(name)]
@@ -167,11 +167,11 @@ def _touched(
             if atom.relation in versions.deltas and atom.relation not in schemas:
                 if value in atom.args:
                     pieces += _told(atom, value, versions)
-                elif (joined := _joined(rule, atom, kept, versions)) is not None:
-                    by_joins.append(joined)
+                elif by_joins and (values := _joined(rule, atom, kept, versions)) is not None:
+                    joined.append(values)
                 else:
                     return None
-    return (sort_rows([np.concatenate(pieces + by_joins)])[0], not by_joins) if pieces or by_joins else None
+    return (sort_rows([np.concatenate(pieces + joined)])[0], not joined) if pieces or joined else None
 
 
 def _told(atom: PositiveAtom | NegatedAtom, value: object, versions: Versions) -> list[np.ndarray]:

@@ -159,7 +159,7 @@ class Returning:
         if not needed:
             return [np.zeros(min(len(pieces), 1), np.int64)]
         rows = list(np.concatenate([np.empty((len(picks), 0), np.int64), *pieces], axis=1))
-        return self.among_gone(rule.relation, sort_rows(rows)) if len(asked.atoms) < len(rule.atoms) else rows
+        return self.among_gone(rule.relation, sort_rows(rows)) if asked is not rule else rows
 
     def _settled(self, *found: Iterator[tuple[str, Columns]]) -> Found:
         """What is `back`, of rows that are found."""
