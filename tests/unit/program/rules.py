@@ -51,6 +51,11 @@ def normal(text: str) -> list[str]:
     return [list_rule(rule) for rule in program(text).rules]
 
 
+def lines(text: str) -> list[str]:
+    """The lines of a listing without their indentation."""
+    return [line.strip() for line in text.strip().splitlines()]
+
+
 def checked(text: str) -> CheckedProgram:
     """The program after the checks."""
     return check(parsed(text), Catalog())
