@@ -27,19 +27,21 @@ AT_ONCE = 32  # keys that are looked up side by side
 
 @compiled
 def read_rows(memory, root, height, first, last, picks, out):
-    """Copy the columns `picks` of the rows in positions [first, last) to `out` (shape picks × n, n the number of rows). O(n + log)."""
+    """Copy the columns `picks` of the first rows in positions [first, last) to `out` (shape picks × n, n rows at most). The position
+    behind them. O(n + log)."""
     position = first
     row = 0
     while row < out.shape[1]:
         leaf = leaf_at(memory, root, height, position)
         low = position & SLOT_MASK
-        high = window_end(memory, leaf, position, last)
+        high = min(window_end(memory, leaf, position, last), low + out.shape[1] - row)
         for column in range(out.shape[0]):
             base = leaf_column(leaf, picks[column])
             for slot in range(low, high):
                 out[column, row + slot - low] = load(memory, base + slot)
         row += high - low
-        position = next_leaf(memory, root, height, position)
+        position = position + high - low if high < load(memory, leaf + ENTRIES) else next_leaf(memory, root, height, position)
+    return position
 
 
 @compiled

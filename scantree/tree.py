@@ -10,7 +10,7 @@ that reaches them is gone (`Arena`). Readers walk by positions that pack a whole
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import TypeVar, overload
@@ -27,6 +27,7 @@ from scantree.layout import load_fill, make_layout, words_to_change, words_to_lo
 from scantree.monoid import COUNT, Aggregate, Monoid
 from scantree.page_kernels import FAN_CAPACITY, LEAF_CAPACITY, MAX_HEIGHT, PAGE_FAN, PAGE_ROWS, REFERENCES, WORDS_IN_USE, discard
 from scantree.read_kernels import look_up, read_edges, read_evenly, read_rows
+from scantree.reorder_kernels import survey_leaves
 from scantree.scan import scan_column, scan_monoid
 from scantree.seek_kernels import END, lower_bound, rank
 
@@ -194,6 +195,25 @@ class Tree:
     def columns(self, only: Sequence[int] | None = None) -> list[Words]:
         """All rows, as key columns then value columns, or the columns at the positions `only`. O(n)."""
         return self.range(only=only)
+
+    def blocks(self, rows: int, only: Sequence[int]) -> Iterator[NDArray[np.int64]]:
+        """All rows in order, so many at a time: matrices of the columns at the positions `only`, each in the place of the last. O(n)."""
+        picks, position, left = np.array(only, np.int64), 0, self.count
+        room = np.empty(len(picks) * min(rows, left), np.int64)
+        while left:
+            block = room[: len(picks) * min(rows, left)].reshape(len(picks), min(rows, left))
+            position = int(read_rows(self.arena.memory, self.root, self.height, position, END, picks, block))
+            left -= block.shape[1]
+            yield block
+
+    def extremes(self, only: Sequence[int]) -> list[tuple[int, int]]:
+        """The least and the greatest value in each of the columns at these positions; no rows have none. O(n), without copying."""
+        if not self.count:
+            return []
+        picks = np.array(only, np.int64)
+        lows, highs = np.empty((2, len(picks)), np.int64)
+        survey_leaves(self.arena.memory, self.root, self.height, picks, np.zeros_like(picks), lows, highs)
+        return list(zip(lows.tolist(), highs.tolist(), strict=True))
 
     def sample(self, rows: int, *, behind: int = 0) -> list[Words]:
         """About `rows` rows at equal distances, all of them when there are no more; or those so many rows `behind` each of them.

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lftj.join.context import Context
+from lftj.join.gathering import BLOCK, Listed, gathering
 from lftj.program.normal_form import Filter, NormalRule, Ref, Value
 from lftj.storage.delta import Columns
 from lftj.storage.relation import RelationVersion
@@ -91,17 +92,18 @@ class RowScan:
         O(n) for each column that is read.
         """
         context.spend(relation.count)
+        asked = gathering(self.asked, relation.extremes(self.asked), relation.count, count=True, context=context)
+        if self.copies and isinstance(asked, Listed):
+            context.check_memory(8 * relation.count * (1 + len(self.asked)))
+            return relation.columns(self.asked), np.ones(relation.count, np.int64)
         read = tuple(dict.fromkeys([*self.asked, *self.tested]))
-        context.check_memory(8 * relation.count * (1 + len(read)))
-        columns = dict(zip(read, relation.columns(read), strict=True))
-        if self.copies:
-            return [columns[place] for place in self.asked], np.ones(relation.count, np.int64)
-        kept = np.ones(relation.count, np.bool_)
-        for passes in self.compared(columns, context):
-            kept &= passes
-        count = int(np.count_nonzero(kept))
-        counts = np.ones(count, np.int64) if self.asked else np.array([count][: bool(count)], np.int64)
-        return [columns[place][kept] for place in self.asked], counts
+        for block in relation.blocks(BLOCK, read or (0,)):
+            columns, many = dict(zip(read, block, strict=False)), block.shape[1]
+            if self.tests:
+                kept = np.flatnonzero(np.logical_and.reduce(list(self.compared(columns, context))))
+                columns, many = {column: columns[column].take(kept) for column in self.asked}, len(kept)
+            asked.add(columns, many, None)
+        return asked.rows()
 
     def compared(self, columns: Mapping[int, np.ndarray], context: Context) -> Iterator[np.ndarray]:
         """For each test which rows pass it, of these columns of them."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import permutations
 
 import numpy as np
 
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns
-from lftj.storage.relation import Order, RelationVersion, build_tree
+from lftj.storage.relation import Bounds, Order, RelationVersion, build_tree
 from scantree import Arena, Tree
 from scantree.rows import sort_rows, sorted_matrix
 
@@ -42,6 +42,17 @@ class LooseRows(RelationVersion):
     def columns(self, only: Sequence[int] | None = None) -> Columns:
         """All rows, in no particular order, or these columns of them."""
         return self._rows if only is None else [self._rows[column] for column in only]
+
+    def blocks(self, rows: int, only: Sequence[int]) -> Iterator[np.ndarray]:
+        """These columns of all rows, so many rows at a time, in no particular order."""
+        columns = self.columns(only)
+        for first in range(0, self.count, rows):
+            many = min(rows, self.count - first)
+            yield np.array([column[first : first + many] for column in columns], np.int64).reshape(len(columns), many)
+
+    def extremes(self, only: Sequence[int]) -> list[Bounds]:
+        """The least and the greatest code in each of these columns; no rows have none."""
+        return [(int(column.min()), int(column.max())) for column in self.columns(only)] if self.count else []
 
     def orders(self) -> tuple[Order, ...]:
         """Every key order, since none has to be kept."""

@@ -6,7 +6,7 @@ are built when first asked for, kept, and brought forward when next asked for (`
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from types import MappingProxyType
 
@@ -74,6 +74,14 @@ class RelationVersion:
         """All rows in ascending order of their codes, as stored (a nullary relation has one column), or these columns of them. O(n)."""
         return self.identity.columns(only)
 
+    def blocks(self, rows: int, only: Sequence[int]) -> Iterator[np.ndarray]:
+        """These columns of all rows, so many rows at a time: matrices, each of which overwrites the one before. O(n)."""
+        return self.identity.blocks(rows, only)
+
+    def extremes(self, only: Sequence[int]) -> list[Bounds]:
+        """The least and the greatest code in each of these columns; no rows have none. O(n)."""
+        return self.identity.extremes(only)
+
     def sample(self, rows: int) -> Columns:
         """About `rows` rows at equal distances. O(rows · log n)."""
         return self.identity.sample(rows)
@@ -123,7 +131,7 @@ class RelationVersion:
         Deletions do not narrow them.
         """
         if self._bounds is None and self.count:
-            self._bounds = [(int(column.min()), int(column.max())) for column in self.columns()]
+            self._bounds = self.extremes(range(stored_width(self.schema.arity)))
         return self._bounds if self._bounds is not None and self.count else []
 
     def kept_orders(self, waiting: int) -> dict[Order, tuple[Tree, list[Delta]]]:

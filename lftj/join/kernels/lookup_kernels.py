@@ -44,6 +44,58 @@ def find_placed(values, low, table, kept, found):
     return many
 
 
+@compiled
+def keep_same(sought, values, kept, found, many):
+    """Of the first `many` of `kept` and `found` those whose value is that of the row that was found, moved to the front; how many."""
+    left = 0
+    for place in range(many):
+        number, row = load(kept, place), load(found, place)
+        store(kept, left, number)
+        store(found, left, row)
+        left += load(sought, number) == load(values, row)
+    return left
+
+
+@compiled
+def mark_runs(values, low, runs):
+    """For each value from `low` on, where its run among ascending `values` begins; one word more says where the last one ends."""
+    row = 0
+    for place in range(runs.size - 1):
+        store(runs, place, row)
+        while row < values.size and load(values, row) - low == place:
+            row += 1
+    store(runs, runs.size - 1, row)
+
+
+@compiled
+def find_runs(values, low, runs, kept, found, ends):
+    """For each value that has a run: its number in `kept`, and where the run begins, in `found`, and ends. How many these are."""
+    many = 0
+    high = low + (runs.size - 2)
+    for number in range(values.size):
+        value = load(values, number)
+        if low <= value <= high:
+            begin, end = load(runs, value - low), load(runs, value - low + 1)
+            store(kept, many, number)
+            store(found, many, begin)
+            store(ends, many, end)
+            many += begin < end
+    return many
+
+
+@compiled
+def keep_runs(kept, found, ends, many):
+    """Of the first `many` those whose run is not empty, moved to the front; how many."""
+    left = 0
+    for place in range(many):
+        begin, end = load(found, place), load(ends, place)
+        store(kept, left, load(kept, place))
+        store(found, left, begin)
+        store(ends, left, end)
+        left += begin < end
+    return left
+
+
 @inlined
 def slot_of(keys, number, mask):
     """Where the search for the values in column `number` of a matrix begins, in a table of `mask` + 1 slots, a power of two."""
@@ -112,6 +164,14 @@ def keep_absent(kept, many, rows, absent):
             store(absent, left, number)
             left += 1
     return left
+
+
+@compiled
+def add_up(places, times, totals):
+    """Add to the total at each place what it is found `times`, which may be one number for all."""
+    for number in range(places.size):
+        place = load(places, number)
+        store(totals, place, load(totals, place) + load(times, number if times.size > 1 else 0))
 
 
 @compiled

@@ -8,16 +8,16 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from lftj.join.context import Context
+from lftj.join.gathering import BLOCK, Bounds, gathering
 from lftj.join.kernels.lookup_kernels import keep_absent
 from lftj.join.lookups.computed import Computation, reads
 from lftj.join.lookups.shape import Lookup, Read, Star
-from lftj.join.lookups.tables import Buffers, RowTable
+from lftj.join.lookups.tables import Buffers, row_table
 from lftj.join.order_costs import NARROW, NEW_ORDER
 from lftj.join.plan import RulePlan
 from lftj.join.row_scan import passing
 from lftj.storage.delta import Columns
 from lftj.storage.relation import RelationVersion
-from scantree.columns import Lines
 
 LEAST = 1 << 15
 """Rows of facts below which a search takes no time."""
@@ -28,10 +28,15 @@ MOST = 1 << 26
 _LOOKED_UP = 0.4  # kernel steps, as a plan's cost counts them, in the time of one look-up
 _PROBED = 4.0  # kernel steps in the time in which a search asks once whether a row is there
 _COUNTED = (1 << 63) - 1
-_BLOCK = 1 << 15  # facts at a time: their columns stay in the processor's cache
 
 Relations = Mapping[str, RelationVersion]
 Variables = dict[int, np.ndarray]
+
+
+def _read(read: Read, variables: Sequence[int]) -> tuple[int, ...]:
+    """The columns of an atom that these variables and its tests are in."""
+    sides = [side for _, *sides in read.tests for side in sides if isinstance(side, int)]
+    return tuple(dict.fromkeys([*(read.place[variable] for variable in variables if variable in read.place), *sides]))
 
 
 class _UnfitError(Exception):
@@ -83,9 +88,9 @@ class _Dimension:
             kept = np.logical_and.reduce(list(passing(tests, columns, context)))
             columns = {column: values[kept] for column, values in columns.items()}
         self.lookup = lookup
-        self.table = RowTable([columns[place[variable]] for variable in lookup.key])
+        self.table = row_table([columns[place[variable]] for variable in lookup.key])
         self.taken = {variable: columns[place[variable]] for variable in lookup.takes}
-        if lookup.takes and not self.table.distinct:
+        if lookup.takes and self.table.times is not None:
             raise _UnfitError
 
 
@@ -96,12 +101,13 @@ class _Evaluation:
         self._relations = relations
         self._dimensions = list(map(self._dimension, star.lookups))
         context.check_memory(sum(dimension.table.nbytes for dimension in self._dimensions))
-        if relations[star.facts.relation].count * math.prod(dimension.table.most for dimension in self._dimensions) > _COUNTED:
+        most = [int(dimension.table.times.max()) for dimension in self._dimensions if dimension.table.times is not None]
+        if relations[star.facts.relation].count * math.prod(most) > _COUNTED:
             raise _UnfitError
         self._wanted = self._wanted_after()
-        self._facts = self._columns(star.facts, self._wanted[0])
-        self._rows = relations[star.facts.relation].count
-        block = min(_BLOCK, self._rows)
+        self._facts = relations[star.facts.relation]
+        self._read = _read(star.facts, self._wanted[0])
+        block = min(BLOCK, self._facts.count)
         self._buffers, self._absent = Buffers.of(block), np.empty(block, np.int64)
 
     def _dimension(self, lookup: Lookup) -> _Dimension:
@@ -109,9 +115,7 @@ class _Evaluation:
 
     def _columns(self, read: Read, variables: Sequence[int]) -> dict[int, np.ndarray]:
         """By number, the columns of an atom that these variables and its tests are in."""
-        relation = self._relations[read.relation]
-        sides = [side for _, *sides in read.tests for side in sides if isinstance(side, int)]
-        only = tuple(dict.fromkeys([*(read.place[variable] for variable in variables if variable in read.place), *sides]))
+        relation, only = self._relations[read.relation], _read(read, variables)
         self._context.spend(relation.count)
         self._context.check_memory(8 * relation.count * len(only))
         return dict(zip(only, map(np.ascontiguousarray, relation.columns(only)), strict=True)) if only else {}
@@ -127,32 +131,28 @@ class _Evaluation:
 
     def rows(self) -> tuple[Columns, np.ndarray]:
         """All that is found."""
-        out = np.empty((len(self._needed) + 1, self._rows), np.int64)  # of which memory is taken as it is written to
-        size = total = 0
-        for first in range(0, self._rows, _BLOCK):
-            last = min(first + _BLOCK, self._rows)
-            found, many, times = self._block(first, last)
-            if not self._needed:
-                total += many if times is None else int(times.sum())
-            else:
-                for line, variable in zip(out, self._needed, strict=False):
-                    line[size : size + many] = found[variable]
-                out[-1, size : size + many] = 1 if times is None else times
-                size += many
-                self._context.check_memory(8 * size * len(out))
-            self._context.spend((last - first) * (len(self._dimensions) + len(self._computations)))
-        if not self._needed:
-            return [], np.array([total if self._count else 1][: bool(total)], np.int64)
-        if size == self._rows:
-            return Lines(out[:-1]), out[-1]
-        return [line[:size] for line in out[:-1]], out[-1, :size]
+        found = gathering(self._needed, self._bounds(), self._facts.count, count=self._count, context=self._context)
+        for block in self._facts.blocks(BLOCK, self._read or (0,)):
+            found.add(*self._found_by(dict(zip(self._read, block, strict=False)), block.shape[1]))
+            self._context.spend(block.shape[1] * (1 + len(self._dimensions) + len(self._computations)))
+        return found.rows()
 
-    def _block(self, first: int, last: int) -> tuple[Variables, int, np.ndarray | None]:
-        """What the facts from `first` up to `last` find: the needed values, how many rows of them, and their proofs if not one each."""
-        facts = self._star.facts
-        columns = {column: values[first:last] for column, values in self._facts.items()}
+    def _bounds(self) -> list[Bounds] | None:
+        """Two values of each needed variable that all of its values lie between; None where some are computed, or there are none."""
+        place = self._star.facts.place
+        taken = {variable: values for dimension in self._dimensions for variable, values in dimension.taken.items()}
+        known = all(variable in place or len(taken.get(variable, ())) for variable in self._needed)
+        if not (known and self._needed and self._facts.count):
+            return None
+        facts = [variable for variable in self._needed if variable in place]
+        bounds = dict(zip(facts, self._facts.extremes([place[variable] for variable in facts]), strict=True))
+        bounds |= {variable: (int(values.min()), int(values.max())) for variable, values in taken.items() if variable in self._needed}
+        return [bounds[variable] for variable in self._needed]
+
+    def _found_by(self, columns: Mapping[int, np.ndarray], rows: int) -> tuple[Variables, int, np.ndarray | None]:
+        """What so many facts with these columns find: the needed values, how many rows of them, and their proofs if not one each."""
+        facts, times = self._star.facts, None
         found = {variable: columns[facts.place[variable]] for variable in self._wanted[0] if variable in facts.place}
-        rows, times = last - first, None
         if facts.tests:
             kept = np.flatnonzero(np.logical_and.reduce(list(passing(facts.tests, columns, self._context))))
             found, rows = _taken(found, kept), len(kept)
@@ -174,7 +174,7 @@ class _Evaluation:
         self, dimension: _Dimension, wanted: tuple[int, ...], found: Variables, rows: int, times: np.ndarray | None
     ) -> tuple[Variables, int, np.ndarray | None]:
         """The rows that find one, with what is wanted behind that."""
-        lookup, (kept, places) = dimension.lookup, self._buffers
+        lookup, (kept, places, _), alike = dimension.lookup, self._buffers, dimension.table.times
         many = dimension.table.find([found[variable] for variable in lookup.key], self._buffers) if rows else 0
         if lookup.negated:
             many, kept = int(keep_absent(kept, many, rows, self._absent)), self._absent
@@ -185,8 +185,8 @@ class _Evaluation:
         for variable in lookup.takes:
             if variable in wanted:
                 here[variable] = dimension.taken[variable].take(places[:many])
-        if self._count and not lookup.negated and not dimension.table.distinct:
-            more = dimension.table.times(places[:many])
+        if self._count and not lookup.negated and alike is not None:
+            more = alike.take(places[:many])
             times = more if times is None else times * more
         return here, many, times
 

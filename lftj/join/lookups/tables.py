@@ -3,63 +3,149 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from lftj.join.kernels.lookup_kernels import NOWHERE, find_hashed, find_placed, hash_rows, place_rows
+from lftj.join.kernels.lookup_kernels import (
+    NOWHERE,
+    find_hashed,
+    find_placed,
+    find_runs,
+    hash_rows,
+    keep_runs,
+    keep_same,
+    mark_runs,
+    place_rows,
+)
+from scantree.rows_kernels import refine_ranges
 
 _SPARSE = 8  # places a row, up to which a table by place is worth its memory
 _SMALL = 1 << 16
 """Places that a table may have in any case."""
 
+Key = Sequence[np.ndarray]
+"""The columns by whose values rows are found."""
+
 
 class Buffers(NamedTuple):
-    """Room for what look-ups of a block of rows find: which of them were found, and where."""
+    """Room for what look-ups of a block of rows find: which of them were found, where, and ends of what is still to be searched."""
 
     kept: np.ndarray
     found: np.ndarray
+    ends: np.ndarray
 
     @staticmethod
     def of(rows: int) -> Buffers:
         """Room for so many."""
-        return Buffers(np.empty(rows, np.int64), np.empty(rows, np.int64))
+        return Buffers(*np.empty((3, rows), np.int64))
 
 
-class RowTable:
-    """The numbers of rows by key columns. O(n) to make; `distinct`: no two rows have the same key;
-    `most`: that many have one at most."""
+class RowTable(Protocol):
+    """The numbers of rows by their key."""
 
-    def __init__(self, key: Sequence[np.ndarray]):
+    times: np.ndarray | None
+    """How many rows have the key of a row that `find` gives; None: no two rows have the same."""
+    nbytes: int
+    """Bytes it takes."""
+
+    def find(self, key: Key, buffers: Buffers) -> int:
+        """Which of the rows with these key columns find one here, the first of those with its key, and which; how many they are."""
+        ...
+
+
+def row_table(key: Key) -> RowTable:
+    """A table of rows with this key, of one column at least. O(n) for each column.
+
+    Rows are placed by one column where its values lie close together and tell them apart, or are all there is to the key; rows in the
+    order of their keys are found by halving; others by hashing.
+    """
+    for number, column in enumerate(key):
+        if _lies_close(column) and (len(key) == 1 or _may_tell_apart(column)):
+            placed = _PlacedRows(key, number)
+            if placed.times is None or len(key) == 1:
+                return placed
+    if len(key) > 1 and _lies_close(key[0]) and (again := _repeated(key)) is not None:
+        return _SortedRows(key, again)
+    return _HashedRows(key)
+
+
+def _lies_close(values: np.ndarray) -> bool:
+    return len(values) == 0 or int(values.max()) - int(values.min()) < max(_SPARSE * len(values), _SMALL)
+
+
+def _may_tell_apart(values: np.ndarray) -> bool:
+    return len(values) == 0 or int(values.max()) - int(values.min()) >= len(values) - 1
+
+
+def _repeated(key: Key) -> np.ndarray | None:
+    """For each row but the first whether it has the key of the one before; None where rows are not in the order of their keys."""
+    same = np.ones(len(key[0]) - 1, np.bool_)
+    for column in key:
+        if bool((same & (column[1:] < column[:-1])).any()):
+            return None
+        same &= column[1:] == column[:-1]
+    return same
+
+
+class _PlacedRows:
+    """The place of a row is its value in one column; other columns are compared then."""
+
+    def __init__(self, key: Key, number: int):
+        values = np.ascontiguousarray(key[number])
+        self._number, self._others = number, [(other, column) for other, column in enumerate(key) if other != number]
+        self._low = int(values.min()) if len(values) else 0
+        self._table = np.full(int(values.max()) - self._low + 1 if len(values) else 0, NOWHERE, np.int32)
+        times = np.ones(len(values), np.int64)
+        self.times = times if place_rows(values, self._low, self._table, times) else None
+        self.nbytes = self._table.nbytes + times.nbytes
+
+    def find(self, key: Key, buffers: Buffers) -> int:
+        """See `RowTable`."""
+        kept, found, _ = buffers
+        many = int(find_placed(key[self._number], self._low, self._table, kept, found))
+        for number, column in self._others:
+            many = int(keep_same(key[number], column, kept, found, many))
+        return many
+
+
+class _SortedRows:
+    """Rows with a value in the first column follow each other, in the order of the other columns. `again`: as `_repeated` tells."""
+
+    def __init__(self, key: Key, again: np.ndarray):
+        self._others = key[1:]
+        self._low = int(key[0][0])
+        self._runs = np.empty(int(key[0][-1]) - self._low + 2, np.int32)
+        mark_runs(key[0], self._low, self._runs)
+        self.times = None
+        if again.any():
+            first = np.flatnonzero(np.concatenate(([True], ~again)))
+            self.times = np.ones(len(key[0]), np.int64)
+            self.times[first] = np.diff(first, append=len(key[0]))
+        self.nbytes = self._runs.nbytes + (0 if self.times is None else self.times.nbytes)
+
+    def find(self, key: Key, buffers: Buffers) -> int:
+        """See `RowTable`."""
+        kept, found, ends = buffers
+        many = int(find_runs(key[0], self._low, self._runs, kept, found, ends))
+        for sought, column in zip(key[1:], self._others, strict=True):
+            refine_ranges(column, sought.take(kept[:many]), found[:many], ends[:many])
+            many = int(keep_runs(kept, found, ends, many))
+        return many
+
+
+class _HashedRows:
+    """The slot of a row is told by all columns."""
+
+    def __init__(self, key: Key):
         rows = len(key[0])
-        self._times = np.ones(rows, np.int64)
-        self._low, span = 0, 0
-        if rows and len(key) == 1:
-            self._low = int(key[0].min())
-            span = int(key[0].max()) - self._low + 1
-        self._placed = len(key) == 1 and span <= max(_SPARSE * rows, _SMALL)
-        if self._placed:
-            self._table = np.full(span, NOWHERE, np.int32)
-            again = place_rows(np.ascontiguousarray(key[0]), self._low, self._table, self._times)
-        else:
-            self._keys = np.array(key, np.int64)
-            self._table = np.full(1 << (2 * rows).bit_length(), NOWHERE, np.int32)
-            again = hash_rows(self._keys, self._table, self._times)
-        self.distinct = again == 0
-        self.most = 1 if self.distinct else int(self._times.max())
+        self._keys = np.array(key, np.int64)
+        self._table = np.full(1 << (2 * rows).bit_length(), NOWHERE, np.int32)
+        times = np.ones(rows, np.int64)
+        self.times = times if hash_rows(self._keys, self._table, times) else None
+        self.nbytes = self._table.nbytes + times.nbytes
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes it takes."""
-        return self._table.nbytes + self._times.nbytes
-
-    def find(self, key: Sequence[np.ndarray], buffers: Buffers) -> int:
-        """Which of the rows with these key columns find one here, and which; how many they are."""
-        if self._placed:
-            return int(find_placed(key[0], self._low, self._table, *buffers))
+    def find(self, key: Key, buffers: Buffers) -> int:
+        """See `RowTable`."""
         sought = key[0].reshape(1, -1) if len(key) == 1 else np.array(key, np.int64)
-        return int(find_hashed(sought, self._keys, self._table, *buffers))
-
-    def times(self, rows: np.ndarray) -> np.ndarray:
-        """How many rows have the key of each of these, which `find` gave."""
-        return self._times.take(rows)
+        return int(find_hashed(sought, self._keys, self._table, buffers.kept, buffers.found))

@@ -12,11 +12,12 @@ import pytest
 import lftj
 from lftj.dictionary import Dictionary
 from lftj.errors import LimitError, ValueRangeError
+from lftj.join import gathering
 from lftj.join.context import Context
 from lftj.join.evaluate import plan_rule, run_plan
 from lftj.join.lookups import found_rows
 from lftj.join.lookups.found_rows import looked_up_rows
-from lftj.join.lookups.tables import Buffers, RowTable
+from lftj.join.lookups.tables import Buffers, row_table
 from scantree import Arena
 from tests.unit.join.evaluating import tallied
 from tests.unit.join.random_rules import DOMAIN, database, random_rows, random_rule
@@ -26,13 +27,19 @@ FACTS = 40_000
 
 @pytest.fixture
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Facts are looked at however few they are, in blocks of a few."""
+    """Facts are looked at however few they are, in blocks of a few, and added up where there are no more places than facts."""
     monkeypatch.setattr(found_rows, "LEAST", 1)
-    monkeypatch.setattr(found_rows, "_BLOCK", 7)
+    monkeypatch.setattr(gathering, "_FEWER", 1)
+    monkeypatch.setattr(found_rows, "BLOCK", 7)
 
 
-def test_looking_up_finds_what_a_search_finds(always: None) -> None:
+def test_looking_up_finds_what_a_search_finds(always: None, monkeypatch: pytest.MonkeyPatch) -> None:
     found = negated = counted = computed = 0
+    kinds: Counter[str] = Counter()
+    gathered = found_rows.gathering
+    monkeypatch.setattr(
+        found_rows, "gathering", lambda *given, **how: [kinds.update([type(made := gathered(*given, **how)).__name__]), made][1]
+    )
     for seed in range(12_000):
         by = random.Random(seed)
         rule, arena = random_rule(by), Arena()
@@ -58,29 +65,51 @@ def test_looking_up_finds_what_a_search_finds(always: None) -> None:
     assert negated > 20
     assert counted > 20
     assert computed > 20
+    assert min(kinds[kind] for kind in ("Number", "Listed", "Totals")) > 100
 
 
+VALUES = [DOMAIN, range(100), range(0, 10**12, 10**8), range(-(2**63), 2**63, 2**58)]
+
+
+@pytest.mark.parametrize("ascending", [False, True])
 @pytest.mark.parametrize("width", [1, 2, 3])
-@pytest.mark.parametrize("values", [DOMAIN, range(100), range(0, 10**12, 10**8)])
-def test_a_table_finds_the_first_row_of_a_key(width: int, values: Any) -> None:
+@pytest.mark.parametrize("values", VALUES)
+def test_a_table_finds_the_first_row_of_a_key(width: int, values: Any, ascending: bool) -> None:
     by = random.Random(width)
-    for rows in (0, 1, 5, 60):
-        key = [np.array([by.choice(values) for _ in range(rows)], np.int64) for _ in range(width)]
-        table = RowTable(key)
+    for rows in (0, 1, 5, 60, 60):
+        drawn = [tuple(by.choice(values) for _ in range(width)) for _ in range(rows)]
+        drawn = sorted(drawn) if ascending else drawn
+        drawn = list(dict.fromkeys(drawn)) if by.random() < 0.3 else drawn
+        key = list(np.array(drawn, np.int64).reshape(-1, width).T.copy())
+        table = row_table(key)
         first: dict[tuple[int, ...], int] = {}
-        times = Counter[tuple[int, ...]]()
-        for row, of in enumerate(zip(*(column.tolist() for column in key), strict=True)):
+        for row, of in enumerate(drawn):
             first.setdefault(of, row)
-            times[of] += 1
-        sought = [np.array([by.choice(values) for _ in range(200)], np.int64) for _ in range(width)]
-        buffers = Buffers.of(200)
-        many = table.find(sought, buffers)
-        asked = list(zip(*(column.tolist() for column in sought), strict=True))
+        times = Counter(drawn)
+        asked = [tuple(by.choice(values) for _ in range(width)) for _ in range(150)] + drawn
+        buffers = Buffers.of(len(asked))
+        many = table.find(list(np.array(asked, np.int64).T.copy()), buffers)
         assert buffers.kept[:many].tolist() == [number for number, of in enumerate(asked) if of in first]
         assert buffers.found[:many].tolist() == [first[of] for of in asked if of in first]
-        assert table.times(buffers.found[:many]).tolist() == [times[of] for of in asked if of in first]
-        assert table.distinct == (len(first) == rows)
-        assert table.most == max(times.values(), default=1)
+        if table.times is not None:
+            assert table.times[buffers.found[:many]].tolist() == [times[of] for of in asked if of in first]
+        assert (table.times is None) == (len(first) == len(drawn))
+
+
+@pytest.mark.parametrize(
+    ("kind", "key"),
+    [
+        ("_PlacedRows", [[3, 1, 2, 1]]),
+        ("_PlacedRows", [[7, 7, 8, 7], [3, 1, 2, 0]]),
+        ("_SortedRows", [[3, 3, 4, 9], [1, 2, 1, 2]]),
+        ("_SortedRows", [[3, 3, 3, 9], [1, 2, 2, 2], [0, 0, 0, 5]]),
+        ("_HashedRows", [[3, 3, 4, 3], [1, 2, 1, 2]]),
+        ("_HashedRows", [[0, 10**12]]),
+        ("_HashedRows", [[0, 0, 10**12], [0, 1, 10**12]]),
+    ],
+)
+def test_rows_are_placed_or_left_as_they_lie_where_that_is_enough(kind: str, key: list[list[int]]) -> None:
+    assert type(row_table([np.array(column, np.int64) for column in key])).__name__ == kind
 
 
 STAR = """

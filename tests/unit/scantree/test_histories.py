@@ -131,6 +131,16 @@ class Histories(RuleBasedStateMachine):
         sampled = rows_of(version.tree.sample(size))
         assert sampled == ([rows[i * len(rows) // size] for i in range(size)] if len(rows) > size else rows)
 
+    @rule(data=st.data(), size=st.integers(1, 40))
+    def read_in_blocks(self, data: st.DataObject, size: int) -> None:
+        version = self._pick(data)
+        only = data.draw(st.lists(st.integers(0, self.shape.keys + self.shape.values - 1), max_size=4, unique=True))
+        picked = [tuple(row[column] for column in only) for row in version.listed()]
+        blocks = [block.T.copy() for block in version.tree.blocks(size, only)]
+        assert [tuple(row) for block in blocks for row in block.tolist()] == picked
+        assert all(len(block) == size for block in blocks[:-1])
+        assert version.tree.extremes(only) == ([(min(column), max(column)) for column in zip(*picked, strict=True)] if picked else [])
+
     @rule(data=st.data())
     def compare(self, data: st.DataObject) -> None:
         new, old = self._pick(data), self._pick(data)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Delta
+from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import RelationVersion, key_and_rest
 from lftj.types import INT
 from scantree.tree import Arena
@@ -146,3 +148,15 @@ def test_the_change_to_other_rows_is_what_differs(arena, before):
     delta = RelationVersion.build(TRIPLE, arena, columns(before)).change_to(columns(after))
     assert rows(delta.inserts) == sorted(set(after) - set(before))
     assert rows(delta.erases) == sorted(set(before) - set(after))
+
+
+@pytest.mark.parametrize("made", [RelationVersion.build, LooseRows])
+@pytest.mark.parametrize("only", [[], [2], [1, 0]])
+def test_rows_are_read_in_blocks_of_some_columns(arena: Arena, made: Any, only: list[int]):
+    listed = [(i % 7, -i, i * i) for i in range(1000)]
+    relation = made(TRIPLE, arena, columns(sorted(listed)))
+    read = [tuple(row) for block in relation.blocks(300, only) for row in block.T.tolist()]
+    assert read == [tuple(row[column] for column in only) for row in sorted(listed)]
+    assert relation.extremes(only) == [[(0, 6), (-999, 0), (0, 999 * 999)][column] for column in only]
+    empty = made(TRIPLE, arena, columns([]))
+    assert (list(empty.blocks(300, only)), empty.extremes(only)) == ([], [])
