@@ -95,7 +95,7 @@ def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
 
 
 def _derived(program: Program, name: str) -> bool:
-    return program.catalog.has_rules(name) or ("#" in name and name in program.stratified.relations)
+    return program.derives(name) or ("#" in name and name in program.stratified.relations)
 
 
 # ── the shape ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -113,7 +113,7 @@ def _reshape(draft: _Draft, old: Program, proposal: Proposal, context: Context) 
         if name not in schemas:
             draft.dropped.append(name)
         elif "#" not in name:
-            _move_base_rows(draft, schemas[name], new.catalog.has_rules(name))
+            _move_base_rows(draft, schemas[name], new.derives(name))
 
 
 def _move_base_rows(draft: _Draft, schema: RelationSchema, derived: bool) -> None:
@@ -146,7 +146,7 @@ def _change_base_rows(draft: _Draft, before: State, proposal: Proposal, context:
     """Apply the net changes; returns them by the relation's own name."""
     net = {}
     for name, staging in proposal.staged.items():
-        target = base_name(name) if proposal.program.catalog.has_rules(name) else name
+        target = base_name(name) if proposal.program.derives(name) else name
         present = draft[target]
         delta, changed = staging.applied(present)
         if not len(delta):
@@ -162,6 +162,6 @@ def _change_base_rows(draft: _Draft, before: State, proposal: Proposal, context:
 
 def _check_mixture(draft: _Draft, program: Program, name: str) -> None:
     """An aggregated relation gets its rows from its rule alone: a group with two values would be the result otherwise."""
-    if "#" not in name and program.catalog.aggregated(name) and draft[base_name(name)].count:
+    if "#" not in name and program.catalog.aggregated(name) and draft[base_name(name) if program.derives(name) else name].count:
         hint = f"give the aggregate a relation of its own and read both: all(x, n) :- {name}(x, n) ; own(x, n)."
         raise DeclarationError(f"relation `{name}` has an aggregate rule and cannot hold rows of its own as well", code="E163", hint=hint)

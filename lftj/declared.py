@@ -19,11 +19,16 @@ def checked_columns(columns: Mapping[str, object]) -> tuple[tuple[str, Type], ..
     if not isinstance(columns, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         hint = 'write {"id": int, "country": str}'
         raise DeclarationError(f"columns are a dict of names and types, found {type(columns).__name__}", hint=hint)
-    if wrong := [name for name in columns if not isinstance(name, str) or not name or "#" in name]:  # pyright: ignore[reportUnnecessaryIsInstance]
+    if wrong := [name for name in columns if not _names(name)]:
         raise DeclarationError(f"{wrong[0]!r} is not a name for a column", hint="use letters, digits and _")
     if of_changes := [name for name, _ in CHANGE_COLUMNS if name in columns]:
         raise DeclarationError(f"`{of_changes[0]}` is a column of change sets", hint="choose another name for the column")
     return tuple((name, type_of_python(annotation)) for name, annotation in columns.items())
+
+
+def _names(name: object) -> bool:
+    """Whether a column can be called so: tables in Arrow and files, too, and none that the engine makes has the name."""
+    return isinstance(name, str) and name != "" and "#" not in name and not any("\ud800" <= each <= "\udfff" for each in name)
 
 
 def checked_key(name: str, columns: Mapping[str, object], key: str | Sequence[str] | None) -> tuple[int, ...] | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +28,10 @@ from lftj.syntax.parser import parse
 
 if TYPE_CHECKING:
     from lftj.engine import Engine
+
+
+Input = tuple[str, Path, dict[str, Any]]
+"""A relation, the file with rows for it, and how to read that."""
 
 
 class Draft:
@@ -96,9 +101,9 @@ class Draft:
         schema = self.writable(relation)
         return schema, self.coded(schema, data, options)
 
-    def writable(self, relation: str | Predicate) -> RelationSchema:
-        """The schema of a relation that takes rows of its own. Raises TransactionError (E321) for a view."""
-        schema = self.schema(relation)
+    def writable(self, relation: str | Predicate, program: Program | None = None) -> RelationSchema:
+        """The schema of a relation that takes rows of its own, in this program. Raises TransactionError (E321) for a view."""
+        schema = (program or self._program).catalog.relation(name_of(relation))
         if schema.name in self._views:
             hint = "change what its rules read, or declare it with ws.relation(…) to give it rows of its own"
             raise TransactionError(f"`{schema.name}` is a view: its rows come from its rules", code="E321", hint=hint)
@@ -134,19 +139,13 @@ class Draft:
             hint = "pass the text itself: Path(…).read_text(); for one Python expression use add_rule(…)"
             raise ParseError(f"expected rule text, found {type(text).__name__}", code="E103", hint=hint)
         parsed = parse(text, file) if isinstance(text, str) else text
-        handles = self._add(parsed)
-        for clause in parsed.clauses if facts is not None else ():
-            if isinstance(clause, tree.Directive) and clause.kind == "input":
-                parameters = dict(clause.parameters)
-                path = frames.FactsLayout.of(parameters).path(clause.relation, facts or "", output=False)
-                self.insert(clause.relation, path, False, {"facts": parameters})
-        return handles
+        return self._add(parsed, inputs_of(parsed, facts))
 
     def add_rule(self, rule: object) -> RuleHandle:
         """Add one rule or fact, as text, tree or Python expression."""
         return self._add(one_rule(rule))[0]
 
-    def _add(self, parsed: tree.ParsedProgram) -> list[RuleHandle]:
+    def _add(self, parsed: tree.ParsedProgram, inputs: Iterable[Input] = ()) -> list[RuleHandle]:
         program, added = self._program.add(parsed, partial(self._engine.statistics.repeats, self._before.database))
         handles = [RuleHandle(source, program.rule(source)) for source in added]
         facts = []
@@ -154,6 +153,8 @@ class Draft:
             columns = self.coded(program.catalog.relation(name), rows, {})
             facts.append((name, columns))
             handles.append(RuleHandle(None, None, (name, tuple(rows))))
+        for relation, path, options in inputs:
+            facts.append((relation, self.coded(self.writable(relation, program), path, options)))
         self._program = program
         self._changed_rules |= _heads(program, added)
         for name, columns in facts:
@@ -173,6 +174,15 @@ class Draft:
         self._changed_rules |= changed
         for name, columns in facts:
             self.staging(name).add("delete", columns)
+
+
+def inputs_of(parsed: tree.ParsedProgram, folder: str | os.PathLike[str] | None) -> Iterator[Input]:
+    """What its `.input` directives name in a folder; without one they are not obeyed. Raises FrameError (E231) for their parameters."""
+    for clause in parsed.clauses if folder is not None else ():
+        if isinstance(clause, tree.Directive) and clause.kind == "input":
+            parameters = dict(clause.parameters)
+            path = frames.FactsLayout.of(parameters).path(clause.relation, folder or "", output=False)
+            yield clause.relation, path, {"facts": parameters}
 
 
 def one_rule(rule: object) -> tree.ParsedProgram:

@@ -73,7 +73,7 @@ class Result(frames.CodedRows):
     @interrupts_as_such()
     def arrow(self) -> pyarrow.Table:
         """A `pyarrow.Table`; an empty result keeps its types. O(n)."""
-        return frames.to_arrow(self.columns, self.types, self._columns(), self._texts)
+        return frames.to_arrow(self.columns, self.types, self._columns(), self._texts, rows=self._count)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """So that whatever reads Arrow's PyCapsules takes a result as it is: `polars.DataFrame(ws["edge"])`. As `arrow()`."""
@@ -82,12 +82,12 @@ class Result(frames.CodedRows):
     @interrupts_as_such()
     def df(self) -> pandas.DataFrame:
         """A pandas DataFrame. int64 stays int64. O(n)."""
-        return frames.to_pandas(self.columns, self.types, self._columns(), self._texts)
+        return frames.to_pandas(self.columns, self.types, self._columns(), self._texts, rows=self._count)
 
     @interrupts_as_such()
     def pl(self) -> polars.DataFrame:
         """A Polars DataFrame. O(n)."""
-        return frames.to_polars(self.columns, self.types, self._columns(), self._texts)
+        return frames.to_polars(self.columns, self.types, self._columns(), self._texts, rows=self._count)
 
     def to_spark(self, spark: pyspark.sql.SparkSession | None = None) -> pyspark.sql.DataFrame:
         """A Spark DataFrame in this session, or the active one, through Arrow. O(n), all rows pass through the driver.

@@ -59,7 +59,7 @@ def run(
     """Evaluate a program as Soufflé does: facts from files, results into files or to standard output."""
     from lftj.cli import run as command
 
-    if jobs != "auto" and not (jobs.isdigit() and int(jobs)):
+    if jobs != "auto" and not (jobs.isdecimal() and int(jobs)):
         raise typer.BadParameter(f"{jobs!r} is neither a number of threads nor 'auto'", param_hint="-j")
     command.run(program, fact_dir, output_dir, warn=not no_warn, threads=None if jobs == "auto" else int(jobs))
 

@@ -110,11 +110,11 @@ def _write(workspace: Workspace, directive: tree.Directive, output_dir: str, lim
     except OSError as reason:
         hint = "name a folder with -D, or - to print"
         raise FrameError(f"the folder {path.parent} cannot be made: {reason.strerror}", code="E232", hint=hint) from None
-    if is_table_file(path):
-        _write_table(path, result, limit)
-        return
     with _placed(directive):
-        result.write_facts(path, parameters, limit=limit)
+        if is_table_file(path):
+            _write_table(path, result, limit)
+        else:
+            result.write_facts(path, parameters, limit=limit)
 
 
 @contextmanager
@@ -128,7 +128,9 @@ def _placed(directive: tree.Directive) -> Generator[None]:
 
 
 def _write_table(path: Path, result: Any, limit: int | None) -> None:
-    table = result.arrow().sort_by([(column, "ascending") for column in result.columns])
+    table = result.arrow()
+    if result.columns:
+        table = table.sort_by([(column, "ascending") for column in result.columns])
     write_table(path, table[:limit])
 
 

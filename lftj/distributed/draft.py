@@ -15,12 +15,12 @@ from lftj.distributed.bounds import Bounds
 from lftj.distributed.files.entry import files_of
 from lftj.distributed.files.manifest import remove_files, told_by_the_system
 from lftj.distributed.gathered import folded, push
-from lftj.distributed.parts.transport import row_groups
+from lftj.distributed.parts.parquet import place_in, row_groups
 from lftj.distributed.present import Present
 from lftj.distributed.sending import Dependent, Files, Routed, Sent, Staged
 from lftj.distributed.settling import Settling
 from lftj.distributed.work.settle import GONE, NEW, UPSERT
-from lftj.draft import one_rule
+from lftj.draft import inputs_of, one_rule
 from lftj.errors import DeclarationError, DistributedError, FrameError, ParseError, TransactionError, ValueTypeError
 from lftj.handles import RuleHandle, without
 from lftj.program.normal_form import RelationSchema
@@ -116,18 +116,24 @@ class DistributedDraft:
     ) -> tuple[RelationSchema, Delta | Routed | Files]:
         schema = self.writable(relation)
         options = frames.read_options(options)
-        if (found := self._executors_own(data, sign, options)) is not None:
-            if isinstance(found, Routed):  # wrong columns are told now, not by the job, which may have other work to do first, or no rows
-                table = self._schema(found.frame).empty_table()
-                table = table.drop_columns([sign]) if isinstance(sign, str) else table
-                frames.read(table, schema.columns, dictionary=self.dictionary, **options)
+
+        def check(file: str | None, found: Any) -> None:  # now, not by the job, which may have other work to do first, or no rows
+            table = found.empty_table().drop_columns([sign] if isinstance(sign, str) else [])
+            place = None if file is None else place_in(file)
+            frames.read(table, schema.columns, dictionary=self.dictionary, place=place, **options)
+
+        if (found := self._executors_own(data, sign, options, check)) is not None:
+            if isinstance(found, Routed):
+                check(None, self._schema(found.frame))
             return schema, found
         frame = frames.read(data, schema.columns, dictionary=self.dictionary, **options)
         columns = frame.columns if schema.arity else [_zeros(frame.rows)]
         columns = last_of_keys(schema, columns) if upsert else columns
         return schema, Delta.insertion(columns) if sign == 1 else Delta.deletion(columns)
 
-    def _executors_own(self, data: Any, sign: int | str, options: dict[str, Any]) -> Routed | Files | None:
+    def _executors_own(
+        self, data: Any, sign: int | str, options: dict[str, Any], check: Callable[[str | None, Any], None]
+    ) -> Routed | Files | None:
         if callable(getattr(data, "mapInArrow", None)):
             return Routed(data, sign, options)
         if isinstance(data, str) and "://" in data:
@@ -135,7 +141,9 @@ class DistributedDraft:
         path = Path(data).absolute() if isinstance(data, (str, os.PathLike)) else None
         if path is None or not (path.is_dir() or (path.suffix == ".parquet" and path.exists())):
             return None
-        groups = row_groups(path)
+        if (facts := options.pop("facts", None)) is not None:  # a table's file tells its columns by itself
+            frames.check_table_parameters(facts, path)
+        groups = row_groups(path, check)
         return Routed(self._parquet(str(path)), sign, options) if groups is None or isinstance(sign, str) else Files(groups, sign, options)
 
     def _schema(self, frame: Any) -> Any:
@@ -174,6 +182,14 @@ class DistributedDraft:
             hint = "pass the text itself: Path(…).read_text(); for one Python expression use add_rule(…)"
             raise ParseError(f"expected rule text, found {type(text).__name__}", code="E103", hint=hint)
         parsed = parse(text, file) if isinstance(text, str) else text
+        before = self.program, {name: list(steps) for name, steps in self.staged.items()}
+        try:
+            return self._add(parsed, facts)
+        except BaseException:
+            self.program, self.staged = before
+            raise
+
+    def _add(self, parsed: tree.ParsedProgram, facts: str | os.PathLike[str] | None) -> list[RuleHandle]:
         program, added = self.program.add(parsed)
         handles = [RuleHandle(source, program.rule(source)) for source in added]
         self.program = program
@@ -182,11 +198,8 @@ class DistributedDraft:
             columns = frames.read(rows, schema.columns, dictionary=self.dictionary).columns if schema.arity else [_zeros(1)]
             push(self.staged.setdefault(name, []), Delta.insertion(columns), schema)
             handles.append(RuleHandle(None, None, (name, tuple(rows))))
-        for clause in parsed.clauses if facts is not None else ():
-            if isinstance(clause, tree.Directive) and clause.kind == "input":
-                parameters = dict(clause.parameters)
-                path = frames.FactsLayout.of(parameters).path(clause.relation, facts or "", output=False)
-                self.change(clause.relation, path, 1, False, {"facts": parameters})
+        for relation, path, options in inputs_of(parsed, facts):
+            self.change(relation, path, 1, False, options)
         return handles
 
     def add_rule(self, rule: object) -> RuleHandle:
@@ -203,10 +216,11 @@ class DistributedDraft:
             if handle.facts is not None:
                 self.change(handle.facts[0], list(handle.facts[1]), -1, False, {})
 
-    def check(self, counts: Mapping[str, int]) -> None:
-        """Raise DeclarationError (E163) for rows of a relation whose rule aggregates; `counts` are those that are there."""
+    def check(self, counts: Mapping[str, int], *, after: bool = False) -> None:
+        """Raise DeclarationError (E163) for rows of a relation whose rule aggregates; `counts` are those that are there, before the commit,
+        when those of relations that change are not known yet, or `after` it."""
         for name in self.program.catalog.relations:
-            if self.program.catalog.aggregated(name) and (name in self.staged or counts.get(base_name(name))):
+            if self.program.catalog.aggregated(name) and (after or name not in self.staged) and counts.get(base_name(name)):
                 hint = f"give the aggregate a relation of its own and read both: all(x, n) :- {name}(x, n) ; own(x, n)."
                 message = f"relation `{name}` has an aggregate rule and cannot hold rows of its own as well"
                 raise DeclarationError(message, code="E163", hint=hint)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,8 @@ from lftj.distributed.bounds import Bounds
 from lftj.distributed.executor import Executor
 from lftj.distributed.files.entry import Entry, write_entry
 from lftj.distributed.files.manifest import ROWS
-from lftj.distributed.parts.transport import FilesTask, RouteTask, route, route_files
+from lftj.distributed.parts.parquet import FilesTask, route_files
+from lftj.distributed.parts.transport import RouteTask, route
 from lftj.distributed.placing.cuts import Cut
 from lftj.distributed.work.settle import UPSERT
 from lftj.program.normal_form import RelationSchema
@@ -78,7 +80,10 @@ class Sending:
             return [write_entry(path / ROWS, self.stem, self.version, self.schema, step, self.cuts, parts, dictionary)]
         task = RouteTask(str(path), self.stem, self.version, parts, self.schema, self.cuts, step.sign, upsert, step.options)
         if isinstance(step, Files):
-            shares = [FilesTask(tuple(step.groups[first::parts]), task) for first in range(min(parts, len(step.groups)))]
+            # Neighbours together, in their order: of rows with one key the last one wins.
+            groups, shared = len(step.groups), min(parts, len(step.groups))
+            cuts = [number * groups // shared for number in range(shared + 1)] if shared else []
+            shares = [FilesTask(tuple(step.groups[first:last]), task) for first, last in itertools.pairwise(cuts)]
             found = self.bounds.timed(lambda seconds: self.executor.map(route_files, shares, seconds=seconds))
         else:
             found = self.bounds.timed(lambda seconds: self.executor.scan(step.frame, route, task, seconds=seconds))

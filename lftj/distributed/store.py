@@ -89,6 +89,7 @@ class Store:
         try:
             with told_by_the_system(self.executor.path):
                 outcome = commit.carry_out(draft.steps(bounds), draft.dictionary)
+                draft.check(outcome.manifest.counts, after=True)
                 if batch is not None:
                     outcome.manifest = outcome.manifest.advanced(batches={**outcome.manifest.batches, batch[0]: batch[1]})
                 changes = Changes(before, outcome)

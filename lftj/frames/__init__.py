@@ -9,7 +9,7 @@ from __future__ import annotations
 from lftj.frames.coded_rows import CodedRows
 from lftj.frames.facts import FactsLayout, check_table_parameters, read_facts
 from lftj.frames.files import is_table_file, write_table
-from lftj.frames.frame import Columns, Frame, NullPolicy
+from lftj.frames.frame import Columns, Frame, NullPolicy, Place
 from lftj.frames.match import ColumnMap
 from lftj.frames.out import decode_column, to_arrow, to_pandas, to_polars, to_tuples, to_values, value_order
 from lftj.frames.read import read, read_options
@@ -22,6 +22,7 @@ __all__ = [
     "FactsLayout",
     "Frame",
     "NullPolicy",
+    "Place",
     "check_table_parameters",
     "decode_column",
     "format_facts",

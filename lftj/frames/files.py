@@ -56,7 +56,12 @@ def is_table_file(path: Path) -> bool:
 
 
 def write_table(path: Path, table: Any) -> None:
-    """Write a table as what the file is named for, where that `is_table_file`; as a whole or not at all. Raises FrameError (E232)."""
+    """Write a table as what the file is named for, where that `is_table_file`; as a whole or not at all.
+
+    Raises FrameError (E232), and (E231) for a table without columns, which Parquet has no rows of.
+    """
+    if file_kind(path) == ".parquet" and not table.num_columns:
+        raise FrameError(f"{path.name}: Parquet has no rows without columns", code="E231", hint="name the file .arrow or .facts")
     with whole_write(path) as file, gzip.open(file, "wb") if is_compressed(path) else nullcontext(file) as sink:
         if file_kind(path) == ".parquet":
             pyarrow.parquet.write_table(table, sink)

@@ -33,18 +33,20 @@ class Frame(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Names rows and columns of one source in messages. `line_of` gives the 1-based line of a row, for text files."""
+    """Names rows and columns of one source in messages. `line_of` gives the 1-based line of a row, for text files; `first`: the number
+    of its first row, of a file that is read in pieces."""
 
     subject: str = "the frame"
     line_of: Callable[[int], int | None] | None = None
     is_file: bool = False
+    first: int = 0
 
     def row(self, row: int) -> str:
         """A row for a message; rows count from 0, as in every frame, and lines from 1, as in every editor."""
         if not self.is_file:
             return f"row {row}"
         line = self.line_of(row) if self.line_of else None
-        return f"{self.subject}, row {row}" if line is None else f"{self.subject}, line {line} (row {row})"
+        return f"{self.subject}, row {self.first + row}" if line is None else f"{self.subject}, line {line} (row {row})"
 
     def column(self, column: str) -> str:
         """A whole column for a message."""

@@ -31,35 +31,43 @@ def decode_column(type: Type, codes: np.ndarray, texts: Texts) -> pa.ChunkedArra
     return pa.chunked_array([_decode(type, codes)], type=type.arrow)
 
 
-def to_arrow(names: Sequence[str], types: Sequence[Type], code_columns: Sequence[np.ndarray], texts: Texts) -> pa.Table:
+def to_arrow(
+    names: Sequence[str], types: Sequence[Type], code_columns: Sequence[np.ndarray], texts: Texts, *, rows: int | None = None
+) -> pa.Table:
     """An Arrow table: int64, float64, string, bool, date32, timestamp[us], decimal128(p, s).
 
     Integer and timestamp columns share the memory of the codes, so those must not be written to afterwards. A relation without columns
-    (as stored: one column that means nothing) is a table without columns that has its number of rows.
+    (as stored: one column that means nothing) is a table without columns that has its number of rows, which `rows` tells where not even
+    that column is given.
     """
     if not types:
-        nothing = arrow_array([{}] * (len(code_columns[0]) if code_columns else 0), type=pa.struct([]))
+        rows = rows if rows is not None else len(code_columns[0]) if code_columns else 0
+        nothing = arrow_array([{}] * rows, type=pa.struct([]))
         return pa.Table.from_batches([pa.RecordBatch.from_struct_array(nothing)])
     columns = [decode_column(type, codes, texts) for type, codes in zip(types, code_columns, strict=True)]
     schema = pa.schema([pa.field(name, type.arrow) for name, type in zip(names, types, strict=True)])
     return pa.table(columns, schema=schema)
 
 
-def to_pandas(names: Sequence[str], types: Sequence[Type], code_columns: Sequence[np.ndarray], texts: Texts) -> pandas.DataFrame:
+def to_pandas(
+    names: Sequence[str], types: Sequence[Type], code_columns: Sequence[np.ndarray], texts: Texts, *, rows: int | None = None
+) -> pandas.DataFrame:
     """A DataFrame: int64, float64, bool; strings as object columns of `str`; dates as object columns of `datetime.date`; timestamps as
     datetime64[us]; decimals as object columns of `Decimal`. Raises FrameError when pandas is not installed."""
     _require("pandas")
     try:
-        return to_arrow(names, types, code_columns, texts).to_pandas(date_as_object=True)
+        return to_arrow(names, types, code_columns, texts, rows=rows).to_pandas(date_as_object=True)
     except (OverflowError, ValueError) as reason:
         raise ValueRangeError(f"pandas cannot show a value: {reason}", hint="take .arrow() or .pl() instead") from None
 
 
-def to_polars(names: Sequence[str], types: Sequence[Type], code_columns: Sequence[np.ndarray], texts: Texts) -> polars.DataFrame:
+def to_polars(
+    names: Sequence[str], types: Sequence[Type], code_columns: Sequence[np.ndarray], texts: Texts, *, rows: int | None = None
+) -> polars.DataFrame:
     """A Polars DataFrame: Int64, Float64, String, Boolean, Date, Datetime("us"), Decimal.
 
     Raises FrameError when Polars is not installed."""
-    return _require("polars").from_arrow(to_arrow(names, types, code_columns, texts))
+    return _require("polars").from_arrow(to_arrow(names, types, code_columns, texts, rows=rows))
 
 
 def to_tuples(types: Sequence[Type], code_columns: Sequence[np.ndarray], texts: Texts, *, rows: int = 0) -> list[tuple[Any, ...]]:

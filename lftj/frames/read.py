@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from lftj.dictionary import Dictionary
 from lftj.errors import FrameError
-from lftj.frames.carriers import carry_table
+from lftj.frames.carriers import ArrowCarrier, carry_table
 from lftj.frames.facts import Parameters, check_table_parameters, read_facts
 from lftj.frames.files import carry_file, file_kind, is_table_file, local_path
-from lftj.frames.frame import Carrier, Columns, Frame, NullPolicy, Target, check_policy, settle
+from lftj.frames.frame import Carrier, Columns, Frame, NullPolicy, Place, Target, check_policy, settle
 from lftj.frames.match import ColumnMap, match_columns, suggestion
 from lftj.frames.rows import carry_rows
 
@@ -26,6 +27,7 @@ def read(
     nulls: NullPolicy = "error",
     mapping: ColumnMap | None = None,
     facts: Parameters | None = None,
+    place: Place | None = None,
 ) -> Frame:
     """The rows of `source` as codes, one int64 array per column of the relation, in input order.
 
@@ -35,6 +37,7 @@ def read(
     relation's columns; `mapping` (relation column → frame column) renames, and lets other columns be. `nulls`: "error" raises at the
     first NULL or NaN, "drop" leaves such rows out and counts them. `facts`: read the path or open file as Soufflé's facts, with these
     parameters of `.input` (`{}`: none), whatever its ending; Parquet and Arrow files stay what they are, and take none but the name.
+    `place`: what messages call the source, where it is an Arrow table or batch that was a file's.
 
     Nothing is converted but integers to wider ones and timestamps to microseconds, where exact. Raises FrameError, FileMissingError,
     ArityError, NullValueError, ValueTypeError, ValueRangeError; each names row and column (and the line of a text file).
@@ -53,6 +56,8 @@ def read(
             raise FrameError(f"facts= is for files, found {type(source).__name__}", code="E231", hint="pass a path, or leave facts= out")
         return read_facts(source, columns, facts or {}, dictionary)
     carrier = carry_file(source) if is_path else None if type(source) is list else carry_table(source)
+    if place is not None and isinstance(carrier, ArrowCarrier):
+        carrier = replace(carrier, place=place)
     if carrier is None:
         if isinstance(source, bytes) or not isinstance(source, Iterable):
             hint = "pass rows as a list of tuples, a pandas, Polars, Arrow or Spark table, or the path of a file"

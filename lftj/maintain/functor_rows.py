@@ -14,13 +14,17 @@ from lftj.join.context import Context
 from lftj.join.evaluate import Columns
 from lftj.program.functors import STRING_FUNCTORS
 from lftj.program.normal_form import FunctorRule
+from lftj.types import STR
 from scantree.rows import sort_rows
+
+_CHARACTERS = 8  # of a string, made in the time of a kernel step
 
 
 def functor_rows(rule: FunctorRule, domain: Columns, context: Context) -> Columns:
     """The sorted rows of a functor's relation over these rows of its domain, which are sorted.
 
-    One Python call per row, about half a microsecond; values become codes, and codes values, a column at a time.
+    One Python call per row, about half a microsecond; values become codes, and codes values, a column at a time. Rows count as work, and
+    strings by their length: in a cycle they may grow for ever.
     """
     arguments = [to_values(type, column, context.dictionary) for type, column in zip(rule.types, domain, strict=True)]
     functor = STRING_FUNCTORS[rule.functor]
@@ -29,6 +33,7 @@ def functor_rows(rule: FunctorRule, domain: Columns, context: Context) -> Column
     except LftjError as error:
         error.span = error.span or rule.span
         raise
+    context.spend(len(results) + (sum(map(len, results)) // _CHARACTERS if rule.result == STR else 0))
     if rule.result is None:
         keep = np.array(results, bool)
         return [column[keep] for column in domain]

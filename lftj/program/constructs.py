@@ -133,7 +133,9 @@ class Lowering(Agenda):
                 empty.append(CheckedNegation(Block((CheckedAtom(name, (*refs(group), None)),))))
             found.append(tuple(empty))
         if single and len(found) > 1:
-            return [(CheckedDisjunction(tuple(Block(branch) for branch in found)),)]
+            # Of the empty group, equations may be all that binds the shared variables: `x = sum y : { e(x, y) }` is asked for x = 0.
+            said = [] if group <= conjunct.bound() else _equations(conjunct, {*group, literal.result})
+            return [(CheckedDisjunction(tuple(Block((*branch, *said)) for branch in found)),)]
         return found
 
     def _least(self, kind: str, literal: CheckedAggregate, body: Conjunct, turned: Ref) -> tuple[CheckedLiteral, ...]:
@@ -190,6 +192,13 @@ def _as_conditions(block: Block) -> tuple[CheckedLiteral, ...] | None:
         case Filter():
             return (*computed, opposite(test))
     return None
+
+
+def _equations(conjunct: Conjunct, variables: Collection[int]) -> list[Filter]:
+    """The equations of the conjunction that the values of these variables decide, or give others by."""
+    equations = [each for each in conjunct.positive if isinstance(each, Filter)]
+    known = bound_by(equations, frozenset(variables))
+    return [each for each in equations if of_literal(each) <= known]
 
 
 def _reads_relations(conjunct: Conjunct) -> bool:

@@ -162,6 +162,10 @@ class Program:
             raise UnknownNameError(f"there is no rule number {source}", code="E114", hint="it was removed, or belongs to another workspace")
         return self.sources[source].rule
 
+    def derives(self, name: str) -> bool:
+        """Whether a relation has rules in normal form, of which a rule that never holds has none, or chooses among the rows it is given."""
+        return any(name in stratum.relations for stratum in self.order.strata_of([name]))
+
     @property
     def rules(self) -> Sequence[NormalRule | FunctorRule]:
         """All rules in normal form, those for hidden relations included."""

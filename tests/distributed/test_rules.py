@@ -61,3 +61,31 @@ def test_a_commit_that_failed_is_in_no_rows_that_rules_begin_with(tmp_path: Path
     assert views(many) == expected(EDGES)
     many.load("e", [(50, 51), (51, 50)])
     assert views(many) == expected([*EDGES, (50, 51), (51, 50)])
+
+
+def test_an_aggregated_relation_is_only_refused_rows_that_are_there_in_the_end(tmp_path: Path) -> None:
+    for workspace in (lftj.connect(), lftj.connect(executor=InlineExecutor(tmp_path, 3))):
+        workspace: Any
+        workspace.relation("e", {"x": int, "y": int})
+        workspace.relation("n", {"x": int, "k": int})
+        workspace.load("n", [(1, 5)])
+        workspace.load("e", [(1, 2)])
+        with pytest.raises(lftj.DeclarationError) as caught:
+            workspace.add_rule("n(x, count()) :- e(x, _).")
+        assert caught.value.code == "E163"
+        with workspace.transaction() as tx:
+            tx.delete("n", [(1, 5)])
+            tx.add_rule("n(x, count()) :- e(x, _).")
+        assert workspace["n"].fetchall() == [(1, 1)]
+        with workspace.transaction() as tx:
+            tx.delete("n", [(3, 3)])  # which is not there
+            tx.insert("n", [(4, 4)])
+            tx.delete("n", [(4, 4)])
+        assert workspace.load("n", []) == 0
+        tx = workspace.transaction()
+        tx.insert("n", [(4, 4)])
+        tx.insert("e", [(2, 2)])
+        with pytest.raises(lftj.DeclarationError) as caught:
+            tx.commit()
+        assert caught.value.code == "E163"
+        assert (workspace["n"].fetchall(), workspace["e"].fetchall()) == ([(1, 1)], [(1, 2)])

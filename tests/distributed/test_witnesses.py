@@ -145,3 +145,32 @@ def test_a_path_from_before_there_were_witnesses_is_derived_anew_once(tmp_path: 
         assert {row[:2] for row in tx.changes("l").fetchall() if row[2] > 0} == {(n, least) for n in range(least, 31 if least > 20 else 21)}
         assert workspace.verify() == []
     assert workspace.profile()["anew"].tolist() == [1, 0]
+
+
+def test_groups_that_leave_no_room_for_a_witness_have_none(tmp_path: Path) -> None:
+    width = 120
+    columns = ", ".join(f"c{n}: number" for n in range(width))
+    group, other = [f"v{n}" for n in range(width)], ["v0", *(f"u{n}" for n in range(1, width))]
+    rules = f"""
+        .decl g({columns}) .decl q(a: number, b: number) .decl p({columns}, d: number)
+        p({", ".join(group)}, min(0)) :- g({", ".join(group)}).
+        p({", ".join(["x", *group[2:], group[1]])}, min(d + e)) :- p({", ".join(group)}, d), p({", ".join(other)}, e), q(v0, x).
+    """
+    workspaces: list[Any] = [lftj.connect(), lftj.connect(executor=InlineExecutor(tmp_path, 3))]
+    for workspace in workspaces:
+        workspace.add_rules(rules)
+        workspace.load("g", [tuple(range(width))])
+        workspace.load("q", [(0, 1), (1, 0)])
+    one, many = (sorted(workspace["p"].fetchall()) for workspace in workspaces)
+    assert one == many
+    assert len(one) > 1
+
+
+def test_columns_may_be_called_as_one_likes(tmp_path: Path) -> None:
+    workspace: Any = lftj.connect(executor=InlineExecutor(tmp_path, 3))
+    workspace.relation("p", {"!rule": int, "!0": int})
+    workspace.relation("e", {"x": int, "y": int})
+    workspace.load("e", [(1, 2), (2, 3), (3, 1)])
+    with in_rounds():
+        workspace.add_rules("p(x, min(x)) :- e(x, _). p(y, min(k)) :- p(x, k), e(x, y).")
+    assert workspace["p"].fetchall() == [(1, 1), (2, 1), (3, 1)]

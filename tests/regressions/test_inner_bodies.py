@@ -106,3 +106,26 @@ def test_comparisons_with_arithmetic_stay_where_they_were_written():
     workspace.load("at", [(last - 2,), (last - 1,), (last,), (5,), (7,)])
     workspace.add_rules("next(t, u) :- at(t), at(u), u < t + 100, !( at(s), s > u, s < 10 ), !( at(s), t > s, s > u ), t < 10.")
     assert set(workspace["next"].fetchall()) == {(5, 7), (7, 7)}
+
+
+@pytest.mark.parametrize(
+    ("inner", "expected"),
+    [
+        ("c(1), x = sum y : { e(x, y) }", {0, 1}),
+        ("x = sum y : { e(x, y) }, c(1)", {0, 1}),
+        ("c(z), x + 1 = sum y : { e(x, y) }, z < 5", set()),
+        ("c(x), s = sum y : { e(x, y) }, s = x", {0, 1}),
+        ("c(1), x = count : { e(x, _) }", {0, 1, 2}),
+        ("c(1), x * 1 = count : { e(x, y), y > 1 }", {0, 2}),
+    ],
+)
+def test_an_aggregate_within_one_may_say_which_groups_are_empty(inner: str, expected: set[int]):
+    # The outer x is what the sum over its own group comes to: zero, where there is no group.
+    workspace = lftj.connect()
+    workspace.add_rules(".decl p(x: number) .decl c(x: number) .decl v(x: number) .decl e(x: number, y: number)")
+    workspace.load("p", [(0,), (1,), (2,)])
+    workspace.load("c", [(0,), (1,)])
+    workspace.load("e", [(1, 1), (2, 5), (2, 3)])
+    workspace.add_rules(f"v(x) :- p(x), n = count : {{ {inner} }}, n > 0.")
+    assert {x for (x,) in workspace["v"].fetchall()} == expected
+    assert not workspace.verify()

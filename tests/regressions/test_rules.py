@@ -54,3 +54,35 @@ def test_aggregates_of_constants_may_be_computed_with():
     assert ws["both"].fetchall() == [(4,)]
     assert ws["half"].fetchall() == [(4.5,)]
     assert not ws.verify()
+
+
+@pytest.mark.parametrize("never", ["1 < 0", "false"])
+def test_a_rule_that_never_holds_leaves_rows_of_their_own(never: str):
+    ws = lftj.connect()
+    ws.add_rules(f".decl p(x: number) .decl v(x: number) .decl n(c: number) v(x) :- p(x), {never}. n(count()) :- v(_).")
+    ws.load("v", [(7,), (8,)])
+    with ws.transaction() as tx:
+        tx.delete("v", [(7,)])
+        tx.insert("p", [(1,)])
+    assert (ws["v"].fetchall(), ws["n"].fetchall(), ws.verify()) == ([(8,)], [(1,)], [])
+    more = ws.add_rule("v(x) :- p(x).")
+    assert (ws["v"].fetchall(), ws.verify()) == ([(1,), (8,)], [])
+    ws.remove_rule(more)
+    assert (ws["v"].fetchall(), ws["n"].fetchall(), ws.verify()) == ([(8,)], [(1,)], [])
+
+
+def test_a_rule_that_never_holds_keeps_nothing_of_one_that_did():
+    ws = lftj.connect()
+    ws.add_rules(".decl p(x: number) .decl v(x: number) p(1).")
+    _, held = ws.add_rules("v(x) :- p(x), 1 < 0. v(x) :- p(x).")
+    assert ws["v"].fetchall() == [(1,)]
+    ws.remove_rule(held)
+    assert (ws["v"].fetchall(), ws.verify()) == ([], [])
+
+
+def test_an_aggregate_that_never_holds_has_rows_of_no_other_rule():
+    ws = lftj.connect()
+    ws.add_rules(".decl p(x: number) .decl v(x: number) v(count()) :- p(_), 1 < 0.")
+    with pytest.raises(lftj.DeclarationError) as caught:
+        ws.load("v", [(7,)])
+    assert (caught.value.code, ws["v"].fetchall(), ws.verify()) == ("E163", [], [])

@@ -10,7 +10,6 @@ from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from lftj import frames
 from lftj.arrow_arrays import arrow_array
@@ -19,7 +18,8 @@ from lftj.distributed.files.entry import Entry, read_entries, write_entry
 from lftj.distributed.files.manifest import ROWS
 from lftj.distributed.parts.failure import Failure, told
 from lftj.distributed.placing.cuts import Cut
-from lftj.errors import FrameError, LftjError, NullValueError
+from lftj.errors import LftjError, NullValueError
+from lftj.frames import Place
 from lftj.program.normal_form import RelationSchema
 from lftj.staging import last_of_keys
 from lftj.storage.delta import Columns, Delta
@@ -50,12 +50,17 @@ Routed = tuple[Entry | None, Entry | None]
 
 def route(batches: Iterator[pa.RecordBatch], task: RouteTask) -> Routed | Failure:
     """Write one partition of a DataFrame."""
+    return route_placed(((batch, None) for batch in batches), task)
+
+
+def route_placed(batches: Iterator[tuple[pa.RecordBatch, Place | None]], task: RouteTask) -> Routed | Failure:
+    """Write batches of rows, each of a place to be named where it cannot be."""
     dictionary = Dictionary()
     pieces: dict[int, list[Columns]] = {-1: [], 1: []}
     try:
-        for batch in batches:
+        for batch, place in batches:
             for sign, rows in _by_sign(batch, task):
-                pieces[sign].append(frames.read(rows, task.schema.columns, dictionary=dictionary, **task.options).columns)
+                pieces[sign].append(frames.read(rows, task.schema.columns, dictionary=dictionary, place=place, **task.options).columns)
     except LftjError as error:
         return told(error)
     return _written(pieces[-1], Delta.deletion, task, dictionary), _written(pieces[1], Delta.insertion, task, dictionary)
@@ -83,51 +88,6 @@ def _written(pieces: list[Columns], change: Callable[[Columns], Delta], task: Ro
     # Another attempt at this partition writes a file of its own, and only one of them is named in the end.
     stem = f"{task.stem}-{uuid4().hex}"
     return write_entry(Path(task.path) / ROWS, stem, task.version, task.schema, delta, task.cuts, task.parts, dictionary)
-
-
-@dataclass(frozen=True)
-class FilesTask:
-    """Row groups of Parquet files, each a file and a number, on their way to their parts."""
-
-    groups: tuple[tuple[str, int], ...]
-    route: RouteTask
-
-
-def route_files(task: FilesTask) -> Routed | Failure:
-    """Write the rows of some row groups."""
-    # Columns that nobody wants are not read; a missing one is told by the check of the others.
-    wanted = None if "mapping" in task.route.options else [name for name, _ in task.route.schema.columns]
-
-    def batches() -> Iterator[pa.RecordBatch]:
-        for file, group in task.groups:
-            try:
-                with pq.ParquetFile(file) as source:
-                    yield from source.iter_batches(row_groups=[group], columns=wanted)
-            except (pa.ArrowException, OSError) as reason:
-                raise _unreadable(file, reason) from None
-
-    return route(batches(), task.route)
-
-
-def row_groups(path: Path) -> list[tuple[str, int]] | None:
-    """The row groups of a Parquet file or of all those in a folder; None for a folder whose names say something, which Spark reads.
-    Raises FrameError (E232) for what is not Parquet."""
-    files = [path] if path.is_file() else sorted(path.rglob("*.parquet"))
-    within = [part for file in files for part in file.relative_to(path).parts]
-    if not files or any("=" in part or part.startswith(("_", ".")) for part in within):
-        return None
-    return [(str(file), group) for file in files for group in range(_number_of_groups(file))]
-
-
-def _number_of_groups(file: Path) -> int:
-    try:
-        return pq.read_metadata(file).num_row_groups
-    except (pa.ArrowException, OSError) as reason:
-        raise _unreadable(file, reason) from None
-
-
-def _unreadable(file: str | Path, reason: Exception) -> FrameError:
-    return FrameError(f"{file} cannot be read: {reason}", code="E232", hint="is it complete, Parquet, and there for all executors?")
 
 
 @dataclass(frozen=True)

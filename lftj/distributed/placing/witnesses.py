@@ -18,6 +18,7 @@ from lftj.distributed.placing.leads import Placement, rules_of
 from lftj.program.monotone import Lattice
 from lftj.program.normal_form import Assignment, NormalRule, PositiveAtom, Ref, RelationSchema, RuleVariable, Stratum, Value
 from lftj.types import INT, STR, Type, decode_scalar
+from scantree.layout import PAGE_COLUMNS
 
 WITNESS_SUFFIX = "!"
 """Behind the name of a relation: its rows with their witnesses."""
@@ -46,6 +47,8 @@ def witnessed(
     if found.keys() != set(stratum.relations) or not single:
         return None
     renaming = _Renaming(stratum, schemas, found)
+    if any(renaming.schema(name).arity > PAGE_COLUMNS for name in stratum.relations):
+        return None
     rules = [renaming.rule(rule, number) for name in stratum.relations for number, rule in enumerate(renaming.rules_of(name))]
     return Witnessed(
         Stratum(tuple(map(_witness, stratum.relations)), tuple(rules), stratum.recursive),
@@ -68,8 +71,8 @@ class _Renaming:
         self.types = {name: self._columns(name) for name in stratum.relations}
 
     def schema(self, name: str) -> RelationSchema:
-        """As the user's, and the witness. What determines what is checked in the user's relation."""
-        said = (("!rule", INT), *((f"!{number}", type) for number, type in enumerate(self.types[name])))
+        """As the user's, and the witness, in columns that no user's is called as. What determines what is checked in the user's."""
+        said = (("rule#", INT), *((f"{number}#", type) for number, type in enumerate(self.types[name])))
         return RelationSchema(_witness(name), (*self._schemas[name].columns, *said))
 
     def rules_of(self, name: str) -> list[NormalRule]:

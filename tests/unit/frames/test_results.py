@@ -85,3 +85,17 @@ def test_rows_without_columns():
     ws.load("yes", [()])
     assert ws.load("too", ws["yes"]) == 1
     assert ws.load("too", ws["yes"]) == 0
+
+
+@pytest.mark.parametrize("holds", [True, False])
+def test_a_relation_without_columns_keeps_its_row(holds):
+    workspace = lftj.connect()
+    workspace.add_rules(".decl p() .decl q()" + " p()." * holds)
+    result = workspace["p"]
+    assert [len(table) for table in (result.arrow(), result.df(), result.pl(), workspace.query("p()").arrow())] == [int(holds)] * 4
+    for table in (result.arrow(), result.df(), result.pl(), result):
+        assert workspace.load("q", table) == int(holds)
+        assert len(workspace["q"]) == int(holds)
+        with workspace.transaction() as tx:
+            tx.delete("q", table)
+        assert len(workspace["q"]) == 0

@@ -238,6 +238,23 @@ def test_parameters_for_text_mean_nothing_for_a_table(folder: Path, capsys: pyte
     assert not (folder / "e.parquet").exists()
 
 
+def test_a_relation_without_columns_is_written_where_its_row_can_be(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = '.decl p() p(). .output p(filename="p.arrow")'
+    assert main(["run", program(folder, text)]) == 0
+    back = lftj.connect()
+    back.add_rules(".decl p()")
+    assert back.load("p", folder / "p.arrow") == 1
+    assert main(["run", program(folder, text.replace("arrow", "parquet"))]) == 1
+    assert "p.parquet: Parquet has no rows without columns" in capsys.readouterr().err
+    assert not (folder / "p.parquet").exists()
+
+
+@pytest.mark.parametrize("jobs", ["²", "0", "-1", "many"])
+def test_threads_are_a_number(folder: Path, jobs: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "paths.dl", "-j", jobs]) == 2
+    assert "is neither a number of threads nor 'auto'" in capsys.readouterr().err
+
+
 def test_a_program_that_is_a_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "."]) == 1
     assert "error[E232]: . cannot be read: Is a directory" in capsys.readouterr().err

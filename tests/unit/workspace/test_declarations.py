@@ -82,6 +82,7 @@ def test_a_name_that_rules_could_not_write_is_refused(ws, name):
         ("p", {"x": complex}, "complex is not a column type"),
         ("p", {"": int}, "'' is not a name for a column"),
         ("p", {3: int}, "3 is not a name for a column"),
+        ("p", {"x\ud800": int}, "is not a name for a column"),
     ],
 )
 def test_other_declarations_are_refused(ws, name, columns, message):

@@ -22,6 +22,13 @@ def test_limits_roll_back(graph):
     assert (10, 11) in rows(graph, "reach")
 
 
+def test_strings_that_grow_are_work(ws):
+    ws.add_rules('.decl g(s: symbol)\n.decl start(s: symbol)\ng(s) :- start(s). g(cat(s, "a")) :- g(s).')
+    with ws.limits(work=50_000), pytest.raises(lftj.LimitError, match="work limit"):
+        ws.load("start", [("a" * 10_000,)])  # within some forty rounds
+    assert (len(ws["g"]), len(ws["start"])) == (0, 0)
+
+
 def test_limits_hold_where_there_is_nothing_to_evaluate(ws):
     ws.relation("p", {"x": int})
     with ws.limits(memory=1), pytest.raises(lftj.LimitError, match="memory limit"):

@@ -1,0 +1,76 @@
+"""Parquet files that executors read: what they hold, and what is said of those that do not fit, is as in one process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import lftj
+from tests.distributed.inline import InlineExecutor
+
+
+def both(folder: Path, parts: int = 3) -> list[Any]:
+    return [lftj.connect(), lftj.connect(executor=InlineExecutor(folder, parts))]
+
+
+def written(file: Path, table: dict[str, Any], row_group_size: int = 2) -> Path:
+    pyarrow.parquet.write_table(pa.table(table), file, row_group_size=row_group_size)
+    return file
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3, 7])
+@pytest.mark.parametrize("rows", [1, 4, 8, 15])
+def test_of_rows_with_one_key_the_last_one_of_a_file_is_meant(tmp_path: Path, parts: int, rows: int) -> None:
+    file = written(tmp_path / "k.parquet", {"x": [n % 2 for n in range(rows)], "t": [f"row {n}" for n in range(rows)]})
+    for workspace in both(tmp_path / "path", parts):
+        workspace.relation("k", {"x": int, "t": str}, key="x")
+        with workspace.transaction() as tx:
+            tx.upsert("k", file)
+        assert workspace["k"].fetchall() == [(n % 2, f"row {n}") for n in sorted(range(max(0, rows - 2), rows), key=lambda n: n % 2)]
+
+
+@pytest.mark.parametrize(
+    ("table", "code", "said"),
+    [
+        ({"x": [1], "y": [2], "z": [3]}, "E230", 'e.parquet has columns that the relation lacks: "z"'),
+        ({"x": [1]}, "E230", 'e.parquet has no column "y"; it has "x"'),
+        ({"x": pa.array([], pa.int64()), "y": pa.array([], pa.string())}, "E210", 'e.parquet, column "y": expected int, found string'),
+        ({"x": [1, 2, 3, 4, None], "y": [1, 2, 3, 4, 5]}, "E200", 'e.parquet, row 4, column "x": NULL is not a value'),
+    ],
+)
+@pytest.mark.parametrize("verb", ["insert", "delete"])
+def test_files_that_do_not_fit_are_told_as_in_one_process(tmp_path: Path, table: Any, code: str, said: str, verb: str) -> None:
+    file = written(tmp_path / "e.parquet", table)
+    for workspace in both(tmp_path / "path"):
+        workspace.relation("e", {"x": int, "y": int})
+        workspace.load("e", [(1, 2)])
+        with pytest.raises(lftj.LftjError) as caught, workspace.transaction() as tx:
+            getattr(tx, verb)("e", file)
+        assert (caught.value.code, caught.value.message) == (code, said)
+        assert workspace["e"].fetchall() == [(1, 2)]
+
+
+def test_input_directives_may_name_them(tmp_path: Path) -> None:
+    written(tmp_path / "e.parquet", {"x": [1, 2, 3]})
+    for workspace in both(tmp_path / "path"):
+        workspace.add_rules('.decl e(x: number)\n.input e(filename="e.parquet")', facts=tmp_path)
+        assert workspace["e"].fetchall() == [(1,), (2,), (3,)]
+        with pytest.raises(lftj.FrameError, match="delimiter says how text is written"):
+            workspace.add_rules('.input e(filename="e.parquet", delimiter=",")', facts=tmp_path)
+
+
+def test_a_program_whose_files_cannot_be_read_leaves_a_transaction_as_it_was(tmp_path: Path) -> None:
+    (tmp_path / "a.facts").write_text("1\n2\n")
+    for workspace in both(tmp_path / "path"):
+        workspace.add_rules(".decl kept(x: number)")
+        with workspace.transaction() as tx:
+            tx.insert("kept", [(1,)])
+            with pytest.raises(lftj.FileMissingError):
+                tx.add_rules(".decl a(x: number)\n.input a\na(5). kept(6).\n.decl b(x: number)\n.input b\nb(x) :- a(x).", facts=tmp_path)
+            tx.insert("kept", [(2,)])
+        assert set(workspace.relations) == {"kept"}
+        assert (workspace.rules, workspace["kept"].fetchall()) == ([], [(1,), (2,)])
