@@ -8,6 +8,7 @@ from scantree.jit import compiled, fetch, inlined, load
 from scantree.page_kernels import CACHE_LINE, ENTRIES, KEYS, WIDTH, index_column, leaf_column
 from scantree.seek_kernels import (
     END,
+    SLOT_BITS,
     SLOT_MASK,
     child_for,
     compare_index_entry,
@@ -45,17 +46,26 @@ def read_rows(memory, root, height, first, last, picks, out):
 
 
 @compiled
-def at_rank(memory, root, height, row):
-    """(leaf, slot) of row number `row`, from 0. O(height · fan)."""
+def position_of(memory, root, height, row):
+    """The position of row number `row`, from 0. O(height · fan)."""
     page = root
-    for _ in range(height):
+    position = 0
+    for level in range(height, 0, -1):
         rows = index_column(page, 1)
         child = 0
         while row >= load(memory, rows + child):
             row -= load(memory, rows + child)
             child += 1
+        position |= child << (SLOT_BITS * level)
         page = load(memory, index_column(page, 0) + child)
-    return page, row
+    return position | row
+
+
+@compiled
+def at_rank(memory, root, height, row):
+    """(leaf, slot) of row number `row`, from 0. O(height · fan)."""
+    position = position_of(memory, root, height, row)
+    return leaf_at(memory, root, height, position), position & SLOT_MASK
 
 
 @compiled

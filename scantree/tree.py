@@ -26,7 +26,7 @@ from scantree.diff_kernels import diff
 from scantree.layout import load_fill, make_layout, words_to_change, words_to_load
 from scantree.monoid import COUNT, Aggregate, Monoid
 from scantree.page_kernels import FAN_CAPACITY, LEAF_CAPACITY, MAX_HEIGHT, PAGE_FAN, PAGE_ROWS, REFERENCES, WORDS_IN_USE, discard
-from scantree.read_kernels import look_up, read_edges, read_evenly, read_rows
+from scantree.read_kernels import look_up, position_of, read_edges, read_evenly, read_rows
 from scantree.reorder_kernels import survey_leaves
 from scantree.scan import scan_column, scan_monoid
 from scantree.seek_kernels import END, lower_bound, rank
@@ -196,9 +196,13 @@ class Tree:
         """All rows, as key columns then value columns, or the columns at the positions `only`. O(n)."""
         return self.range(only=only)
 
-    def blocks(self, rows: int, only: Sequence[int]) -> Iterator[NDArray[np.int64]]:
-        """All rows in order, so many at a time: matrices of the columns at the positions `only`, each in the place of the last. O(n)."""
-        picks, position, left = np.array(only, np.int64), 0, self.count
+    def blocks(self, rows: int, only: Sequence[int], first: int = 0, last: int | None = None) -> Iterator[NDArray[np.int64]]:
+        """The rows numbered [first, last), by default all, in order and so many at a time: matrices of the columns at the positions `only`,
+        each in the place of the one before. O(n)."""
+        left = (self.count if last is None else last) - first
+        picks, position = np.array(only, np.int64), 0
+        if first and left:
+            position = int(position_of(self.arena.memory, self.root, self.height, first))
         room = np.empty(len(picks) * min(rows, left), np.int64)
         while left:
             block = room[: len(picks) * min(rows, left)].reshape(len(picks), min(rows, left))

@@ -7,18 +7,18 @@ hundred rows then never writes a million rows.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
 
-from lftj.join.context import Context
 from lftj.join.kernels.lookup_kernels import add_up
 from lftj.storage.delta import Columns
 from scantree.columns import Lines
 
 Variables = Mapping[int, np.ndarray]
 Bounds = tuple[int, int]
+Held = Callable[[int], None]
 
 BLOCK = 1 << 15
 """Rows that are read at a time: their columns stay in the processor's cache."""
@@ -33,6 +33,10 @@ class Gathering(Protocol):
 
     def add(self, found: Variables, many: int, times: np.ndarray | None) -> None:
         """Add so many rows, each once or as often as `times` has it."""
+        ...
+
+    def absorb(self, other: Any) -> None:
+        """Take what another of the kind was given, behind what is here."""
         ...
 
     def rows(self) -> tuple[Columns, np.ndarray]:
@@ -50,16 +54,21 @@ class Number:
         """See `Gathering`."""
         self._total += many if times is None else int(times.sum())
 
+    def absorb(self, other: Number) -> None:
+        """See `Gathering`."""
+        self._total += other._total
+
     def rows(self) -> tuple[Columns, np.ndarray]:
         """See `Gathering`."""
         return [], np.array([self._total if self._count else 1][: bool(self._total)], np.int64)
 
 
 class Listed:
-    """Rows as they come, `most` at most."""
+    """Rows as they come, `most` at most. `held` is told of the bytes that they take."""
 
-    def __init__(self, needed: Sequence[int], most: int, context: Context):
-        self._needed, self._context = needed, context
+    def __init__(self, needed: Sequence[int], most: int, held: Held):
+        self._needed, self._held = needed, held
+        self._behind: list[Listed] = []
         self._out = np.empty((len(needed) + 1, most), np.int64)  # of which memory is taken as it is written to
         self._size = 0
 
@@ -70,10 +79,17 @@ class Listed:
             line[here] = found[variable]
         self._out[-1, here] = 1 if times is None else times
         self._size += many
-        self._context.check_memory(8 * self._size * len(self._out))
+        self._held(8 * self._size * len(self._out))
+
+    def absorb(self, other: Listed) -> None:
+        """See `Gathering`."""
+        self._behind.append(other)
 
     def rows(self) -> tuple[Columns, np.ndarray]:
         """See `Gathering`."""
+        if self._behind:
+            whole = np.concatenate([each._out[:, : each._size] for each in (self, *self._behind)], axis=1)
+            return Lines(whole[:-1]), whole[-1]
         if self._size == self._out.shape[1]:
             return Lines(self._out[:-1]), self._out[-1]
         return [line[: self._size] for line in self._out[:-1]], self._out[-1, : self._size]
@@ -95,6 +111,10 @@ class Totals:
             places -= low
         add_up(places, np.ones(1, np.int64) if times is None else times, self._totals)
 
+    def absorb(self, other: Totals) -> None:
+        """See `Gathering`."""
+        self._totals += other._totals
+
     def rows(self) -> tuple[Columns, np.ndarray]:
         """See `Gathering`."""
         places = np.flatnonzero(self._totals)
@@ -106,14 +126,24 @@ class Totals:
         return columns[::-1], counts
 
 
-def gathering(needed: Sequence[int], bounds: Sequence[Bounds] | None, rows: int, *, count: bool, context: Context) -> Gathering:
-    """For these variables of so many rows at most. `bounds`: two values of each that all lie between, where these are known."""
+def gathering(needed: Sequence[int], bounds: Sequence[Bounds] | None, rows: int, *, count: bool, held: Held) -> Gathering:
+    """For these variables of so many rows at most. `bounds`: two values of each that all lie between, where these are known.
+
+    `held` is told of the bytes that are taken, and may raise LimitError.
+    """
     if not needed:
         return Number(count)
     if bounds is not None and _FEWER * _places(bounds) <= rows and _places(bounds) <= _PLACES:
-        context.check_memory(8 * _places(bounds))
+        held(8 * _places(bounds))
         return Totals(needed, bounds, count)
-    return Listed(needed, rows, context)
+    return Listed(needed, rows, held)
+
+
+def all_rows(found: Sequence[Gathering]) -> tuple[Columns, np.ndarray]:
+    """The rows of several of one kind, together; one at least."""
+    for other in found[1:]:
+        found[0].absorb(other)
+    return found[0].rows()
 
 
 def _places(bounds: Sequence[Bounds]) -> int:

@@ -92,7 +92,7 @@ class RowScan:
         O(n) for each column that is read.
         """
         context.spend(relation.count)
-        asked = gathering(self.asked, relation.extremes(self.asked), relation.count, count=True, context=context)
+        asked = gathering(self.asked, relation.extremes(self.asked), relation.count, count=True, held=context.check_memory)
         if self.copies and isinstance(asked, Listed):
             context.check_memory(8 * relation.count * (1 + len(self.asked)))
             return relation.columns(self.asked), np.ones(relation.count, np.int64)

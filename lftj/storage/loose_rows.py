@@ -43,12 +43,12 @@ class LooseRows(RelationVersion):
         """All rows, in no particular order, or these columns of them."""
         return self._rows if only is None else [self._rows[column] for column in only]
 
-    def blocks(self, rows: int, only: Sequence[int]) -> Iterator[np.ndarray]:
-        """These columns of all rows, so many rows at a time, in no particular order."""
-        columns = self.columns(only)
-        for first in range(0, self.count, rows):
-            many = min(rows, self.count - first)
-            yield np.array([column[first : first + many] for column in columns], np.int64).reshape(len(columns), many)
+    def blocks(self, rows: int, only: Sequence[int], first: int = 0, last: int | None = None) -> Iterator[np.ndarray]:
+        """These columns of all rows, or some, so many rows at a time; rows have numbers, but are in no particular order."""
+        columns, end = self.columns(only), self.count if last is None else last
+        for begin in range(first, end, rows):
+            many = min(rows, end - begin)
+            yield np.array([column[begin : begin + many] for column in columns], np.int64).reshape(len(columns), many)
 
     def extremes(self, only: Sequence[int]) -> list[Bounds]:
         """The least and the greatest code in each of these columns; no rows have none."""

@@ -74,9 +74,10 @@ class RelationVersion:
         """All rows in ascending order of their codes, as stored (a nullary relation has one column), or these columns of them. O(n)."""
         return self.identity.columns(only)
 
-    def blocks(self, rows: int, only: Sequence[int]) -> Iterator[np.ndarray]:
-        """These columns of all rows, so many rows at a time: matrices, each of which overwrites the one before. O(n)."""
-        return self.identity.blocks(rows, only)
+    def blocks(self, rows: int, only: Sequence[int], first: int = 0, last: int | None = None) -> Iterator[np.ndarray]:
+        """These columns of the rows numbered [first, last), by default all, so many rows at a time: matrices, each of which overwrites the
+        one before. O(n)."""
+        return self.identity.blocks(rows, only, first, last)
 
     def extremes(self, only: Sequence[int]) -> list[Bounds]:
         """The least and the greatest code in each of these columns; no rows have none. O(n)."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
 from lftj.join.context import Context
-from lftj.join.gathering import BLOCK, Bounds, gathering
+from lftj.join.gathering import BLOCK, Bounds, Gathering, Held, all_rows, gathering
 from lftj.join.kernels.lookup_kernels import keep_absent
 from lftj.join.lookups.computed import Computation, reads
 from lftj.join.lookups.shape import Lookup, Read, Star
@@ -16,6 +18,7 @@ from lftj.join.lookups.tables import Buffers, row_table
 from lftj.join.order_costs import NARROW, NEW_ORDER
 from lftj.join.plan import RulePlan
 from lftj.join.row_scan import passing
+from lftj.join.shared_work import SharedWork
 from lftj.storage.delta import Columns
 from lftj.storage.relation import RelationVersion
 
@@ -28,6 +31,8 @@ MOST = 1 << 26
 _LOOKED_UP = 0.4  # kernel steps, as a plan's cost counts them, in the time of one look-up
 _PROBED = 4.0  # kernel steps in the time in which a search asks once whether a row is there
 _COUNTED = (1 << 63) - 1
+_SPAN = 4 * BLOCK  # facts for which a thread is asked
+_SPANS = 2  # for each thread, so that one that is held up does not hold up all
 
 Relations = Mapping[str, RelationVersion]
 Variables = dict[int, np.ndarray]
@@ -94,10 +99,19 @@ class _Dimension:
             raise _UnfitError
 
 
+class _Lane(NamedTuple):
+    """The facts numbered [first, last), room for what they find, and what was found: of one thread at a time."""
+
+    span: tuple[int, int]
+    buffers: Buffers
+    absent: np.ndarray
+    computations: list[Computation]
+    found: Gathering
+
+
 class _Evaluation:
     def __init__(self, star: Star, plan: RulePlan, needed: tuple[int, ...], relations: Relations, context: Context, count: bool):
-        self._computations = [Computation(computed, plan, context) for computed in star.computed]
-        self._star, self._needed, self._context, self._count = star, needed, context, count
+        self._star, self._plan, self._needed, self._context, self._count = star, plan, needed, context, count
         self._relations = relations
         self._dimensions = list(map(self._dimension, star.lookups))
         context.check_memory(sum(dimension.table.nbytes for dimension in self._dimensions))
@@ -107,8 +121,6 @@ class _Evaluation:
         self._wanted = self._wanted_after()
         self._facts = relations[star.facts.relation]
         self._read = _read(star.facts, self._wanted[0])
-        block = min(BLOCK, self._facts.count)
-        self._buffers, self._absent = Buffers.of(block), np.empty(block, np.int64)
 
     def _dimension(self, lookup: Lookup) -> _Dimension:
         return _Dimension(lookup, self._columns(lookup.read, (*lookup.key, *lookup.takes)), self._context)
@@ -130,12 +142,37 @@ class _Evaluation:
         return wanted[::-1]
 
     def rows(self) -> tuple[Columns, np.ndarray]:
-        """All that is found."""
-        found = gathering(self._needed, self._bounds(), self._facts.count, count=self._count, context=self._context)
-        for block in self._facts.blocks(BLOCK, self._read or (0,)):
-            found.add(*self._found_by(dict(zip(self._read, block, strict=False)), block.shape[1]))
-            self._context.spend(block.shape[1] * (1 + len(self._dimensions) + len(self._computations)))
-        return found.rows()
+        """All that is found, by several threads where there are many facts."""
+        bounds, spans = self._bounds(), self._spans()
+        if len(spans) == 1:
+            lane = self._lane(bounds, spans[0], self._context.check_memory)
+            self._look_up(lane, self._context.spend)
+            return lane.found.rows()
+        work = SharedWork(self._context, len(spans))
+        lanes = [self._lane(bounds, span, partial(work.held.__setitem__, number)) for number, span in enumerate(spans)]
+        work.all(lambda number: self._look_up(lanes[number], partial(work.spend, number)))
+        return all_rows([lane.found for lane in lanes])
+
+    def _spans(self) -> list[tuple[int, int]]:
+        """The facts by their numbers, so that threads take equal shares."""
+        count, threads = self._facts.count, self._context.threads
+        shared = threads is not None and threads.workers > 1 and count * (1 + len(self._dimensions)) > threads.patience
+        spans = min(_SPANS * threads.workers, max(1, count // _SPAN)) if threads is not None and shared else 1
+        return [(number * count // spans, (number + 1) * count // spans) for number in range(spans)]
+
+    def _lane(self, bounds: list[Bounds] | None, span: tuple[int, int], held: Held) -> _Lane:
+        first, last = span
+        block = min(BLOCK, last - first)
+        computations = [Computation(computed, self._plan, self._context) for computed in self._star.computed]
+        found = gathering(self._needed, bounds, last - first, count=self._count, held=held)
+        return _Lane(span, Buffers.of(block), np.empty(block, np.int64), computations, found)
+
+    def _look_up(self, lane: _Lane, spend: Callable[[int], None]) -> None:
+        """What the facts of one span find; on any thread."""
+        for block in self._facts.blocks(BLOCK, self._read or (0,), *lane.span):
+            columns = dict(zip(self._read, block, strict=False))
+            lane.found.add(*self._found_by(lane, columns, block.shape[1]))
+            spend(block.shape[1] * (1 + len(self._dimensions) + len(lane.computations)))
 
     def _bounds(self) -> list[Bounds] | None:
         """Two values of each needed variable that all of its values lie between; None where some are computed, or there are none."""
@@ -149,7 +186,7 @@ class _Evaluation:
         bounds |= {variable: (int(values.min()), int(values.max())) for variable, values in taken.items() if variable in self._needed}
         return [bounds[variable] for variable in self._needed]
 
-    def _found_by(self, columns: Mapping[int, np.ndarray], rows: int) -> tuple[Variables, int, np.ndarray | None]:
+    def _found_by(self, lane: _Lane, columns: Mapping[int, np.ndarray], rows: int) -> tuple[Variables, int, np.ndarray | None]:
         """What so many facts with these columns find: the needed values, how many rows of them, and their proofs if not one each."""
         facts, times = self._star.facts, None
         found = {variable: columns[facts.place[variable]] for variable in self._wanted[0] if variable in facts.place}
@@ -157,11 +194,11 @@ class _Evaluation:
             kept = np.flatnonzero(np.logical_and.reduce(list(passing(facts.tests, columns, self._context))))
             found, rows = _taken(found, kept), len(kept)
         for dimension, wanted in zip(self._dimensions, self._wanted[1:], strict=True):
-            found, rows, times = self._looked_up(dimension, wanted, found, rows, times)
+            found, rows, times = self._looked_up(lane, dimension, wanted, found, rows, times)
         if self._star.tests:
             passes = np.logical_and.reduce(list(passing(self._star.tests, found, self._context)))
             found, rows, times = _where(passes, found, times)
-        for computation in self._computations:
+        for computation in lane.computations:
             if (values := computation.run(found, rows)) is None:
                 raise _UnfitError
             if computation.target is not None:
@@ -171,13 +208,13 @@ class _Evaluation:
         return found, rows, times
 
     def _looked_up(
-        self, dimension: _Dimension, wanted: tuple[int, ...], found: Variables, rows: int, times: np.ndarray | None
+        self, lane: _Lane, dimension: _Dimension, wanted: tuple[int, ...], found: Variables, rows: int, times: np.ndarray | None
     ) -> tuple[Variables, int, np.ndarray | None]:
         """The rows that find one, with what is wanted behind that."""
-        lookup, (kept, places, _), alike = dimension.lookup, self._buffers, dimension.table.times
-        many = dimension.table.find([found[variable] for variable in lookup.key], self._buffers) if rows else 0
+        lookup, (kept, places, _), alike = dimension.lookup, lane.buffers, dimension.table.times
+        many = dimension.table.find([found[variable] for variable in lookup.key], lane.buffers) if rows else 0
         if lookup.negated:
-            many, kept = int(keep_absent(kept, many, rows, self._absent)), self._absent
+            many, kept = int(keep_absent(kept, many, rows, lane.absent)), lane.absent
         here = {variable: found[variable] for variable in wanted if variable in found}
         if many < rows:
             here = _taken(here, kept[:many])

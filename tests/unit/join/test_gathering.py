@@ -9,17 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lftj.dictionary import Dictionary
-from lftj.join.context import Context
-from lftj.join.gathering import Listed, Number, Totals, gathering
-from scantree import Arena
+from lftj.join.gathering import Listed, Number, Totals, all_rows, gathering
 from tests.unit.join.evaluating import tallied
 
 LOW = -(2**63)
 
 
 def gathered(bounds: Sequence[tuple[int, int]] | None, rows: int, *, needed: Sequence[int] = (3, 1), count: bool = True) -> Any:
-    return gathering(needed, bounds, rows, count=count, context=Context(Arena(), Dictionary()))
+    return gathering(needed, bounds, rows, count=count, held=lambda size: None)
 
 
 @pytest.mark.parametrize(
@@ -40,10 +37,12 @@ def test_rows_are_added_up_where_there_are_many_for_each_place(kind: type, bound
 
 @pytest.mark.parametrize("bounds", [[(-3, 3), (LOW, LOW + 4)], None])
 @pytest.mark.parametrize("count", [True, False])
-def test_blocks_are_added_to_each_other(bounds: Any, count: bool) -> None:
+@pytest.mark.parametrize("apart", [1, 3])
+def test_blocks_are_added_to_each_other(bounds: Any, count: bool, apart: int) -> None:
     random = np.random.default_rng(1)
-    found, expected = gathered(bounds, 1000, count=count), Counter[tuple[int, int]]()
-    for many in (0, 1, 300, 40):
+    several, expected = [gathered(bounds, 1000, count=count) for _ in range(apart)], Counter[tuple[int, int]]()
+    for number, many in enumerate((0, 1, 300, 40)):
+        found = several[number % apart]
         first, second = random.integers(-3, 4, many), LOW + random.integers(0, 5, many)
         times = random.integers(1, 1 << 40, many) if count and many != 40 else None
         found.add({1: second, 3: first, 7: first}, many, times)
@@ -52,7 +51,7 @@ def test_blocks_are_added_to_each_other(bounds: Any, count: bool) -> None:
             zip(first.tolist(), second.tolist(), strict=True), [1] * many if times is None else times.tolist(), strict=True
         ):
             expected[pair] += each
-    columns, counts = found.rows()
+    columns, counts = all_rows(several)
     if count:
         assert tallied(columns, counts) == expected
     else:
@@ -67,7 +66,7 @@ def test_rows_without_values_are_counted() -> None:
 
 
 def _number(count: bool, many: int) -> Any:
-    found = gathered([], 100, needed=(), count=count)
-    found.add({}, many, None)
-    found.add({}, many, np.full(many, 2))
-    return found.rows()
+    found = [gathered([], 100, needed=(), count=count) for _ in range(2)]
+    found[0].add({}, many, None)
+    found[1].add({}, many, np.full(many, 2))
+    return all_rows(found)

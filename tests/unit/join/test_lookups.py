@@ -18,6 +18,7 @@ from lftj.join.evaluate import plan_rule, run_plan
 from lftj.join.lookups import found_rows
 from lftj.join.lookups.found_rows import looked_up_rows
 from lftj.join.lookups.tables import Buffers, row_table
+from partition.executor import ThreadExecutor
 from scantree import Arena
 from tests.unit.join.evaluating import tallied
 from tests.unit.join.random_rules import DOMAIN, database, random_rows, random_rule
@@ -31,6 +32,7 @@ def always(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(found_rows, "LEAST", 1)
     monkeypatch.setattr(gathering, "_FEWER", 1)
     monkeypatch.setattr(found_rows, "BLOCK", 7)
+    monkeypatch.setattr(found_rows, "_SPAN", 5)
 
 
 def test_looking_up_finds_what_a_search_finds(always: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,12 +42,13 @@ def test_looking_up_finds_what_a_search_finds(always: None, monkeypatch: pytest.
     monkeypatch.setattr(
         found_rows, "gathering", lambda *given, **how: [kinds.update([type(made := gathered(*given, **how)).__name__]), made][1]
     )
-    for seed in range(12_000):
+    for seed in range(12_600):
         by = random.Random(seed)
         rule, arena = random_rule(by), Arena()
         data = database(random_rows(by), arena)
         needed = tuple(by.sample(range(len(rule.variables)), by.randrange(len(rule.variables) + 1)))
-        count, context = by.random() < 0.7, Context(arena, Dictionary())
+        threads = ThreadExecutor(2, patience=1) if seed % 50 == 0 else None
+        count, context = by.random() < 0.7, Context(arena, Dictionary(), threads=threads)
         plan = plan_rule(rule, data, context, needed=needed, count=count)
         rows = looked_up_rows(plan, needed, data, float("inf"), context, count=count)
         if rows is None:
@@ -121,8 +124,15 @@ STAR = """
 """
 
 
-def star(**options: Any) -> Any:
-    workspace = lftj.connect(executor=lftj.ThreadExecutor(1), **options)
+@pytest.fixture(params=[1, 3])
+def threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """So many look at spans of some thousand facts."""
+    monkeypatch.setattr(found_rows, "_SPAN", 3000)
+    return request.param
+
+
+def star(threads: int = 1, **options: Any) -> Any:
+    workspace = lftj.connect(executor=lftj.ThreadExecutor(threads, patience=1000), **options)
     workspace.add_rules(STAR)
     workspace.load("sale", [(n, n % 100, n * 7 % 1000, n % 365, n % 97) for n in range(FACTS)])
     workspace.load("shop", [(n, "ABCDE"[n % 5]) for n in range(100)])
@@ -136,8 +146,8 @@ def sales() -> list[tuple[int, int, int, int, int]]:
     return [(n, n % 100, n * 7 % 1000, n % 365, n % 97) for n in range(FACTS)]
 
 
-def test_a_view_of_a_star_is_looked_up_and_then_kept_up_to_date() -> None:
-    workspace = star()
+def test_a_view_of_a_star_is_looked_up_and_then_kept_up_to_date(threads: int) -> None:
+    workspace = star(threads)
     workspace.add_rules("""
         .decl sold(n: number, town: symbol, kind: number)
         sold(n, x, y) :- sale(n, s, t, d, _), shop(s, x), thing(t, y), !closed(d), s != d.
@@ -204,8 +214,8 @@ def test_what_is_sought_in_vain_for_every_row_is_looked_up_though_a_key_order_is
     assert workspace.verify() == []
 
 
-def test_arithmetic_is_done_for_rows_that_found_their_partners() -> None:
-    workspace = star()
+def test_arithmetic_is_done_for_rows_that_found_their_partners(threads: int) -> None:
+    workspace = star(threads)
     workspace.add_rules("""
         .decl worth(kind: number, town: symbol, sum: number)
         worth(y, x, sum(w)) :- sale(_, s, t, d, p), shop(s, x), thing(t, y), w = p * (d + y), 100 / (y + 1) > 9, x < "D".
@@ -221,8 +231,8 @@ def test_arithmetic_is_done_for_rows_that_found_their_partners() -> None:
     assert len(workspace["rest"]) == FACTS * 99 // 100
 
 
-def test_rows_that_only_something_is_computed_from_are_not_searched() -> None:
-    workspace = star()
+def test_rows_that_only_something_is_computed_from_are_not_searched(threads: int) -> None:
+    workspace = star(threads)
     workspace.add_rules("""
         .decl monthly(month: number, n: number, sum: number)
         monthly(m, count(), sum(p)) :- sale(_, _, _, d, p), m = d / 30, (p + d) % 3 != 1.
@@ -245,9 +255,9 @@ def test_rows_that_only_something_is_computed_from_are_not_searched() -> None:
         workspace.add_rules(".decl twice(n: number, w: number)\ntwice(n, w) :- sale(n, _, _, d, p), w = p * 2.")
 
 
-def test_limits_hold() -> None:
+def test_limits_hold(threads: int) -> None:
     for limits in ({"work": 10_000}, {"memory": 1}):
-        workspace = star()
+        workspace = star(threads)
         with pytest.raises(LimitError), workspace.limits(**limits):
             workspace.add_rules(".decl sold(n: number, x: symbol)\nsold(n, x) :- sale(n, s, _, _, _), shop(s, x).")
         assert "sold" not in workspace.relations

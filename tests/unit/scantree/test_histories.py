@@ -139,6 +139,8 @@ class Histories(RuleBasedStateMachine):
         blocks = [block.T.copy() for block in version.tree.blocks(size, only)]
         assert [tuple(row) for block in blocks for row in block.tolist()] == picked
         assert all(len(block) == size for block in blocks[:-1])
+        first, last = sorted(data.draw(st.integers(0, len(picked))) for _ in range(2))
+        assert [tuple(row) for block in version.tree.blocks(size, only, first, last) for row in block.T.tolist()] == picked[first:last]
         assert version.tree.extremes(only) == ([(min(column), max(column)) for column in zip(*picked, strict=True)] if picked else [])
 
     @rule(data=st.data())

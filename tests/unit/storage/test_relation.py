@@ -157,6 +157,9 @@ def test_rows_are_read_in_blocks_of_some_columns(arena: Arena, made: Any, only: 
     relation = made(TRIPLE, arena, columns(sorted(listed)))
     read = [tuple(row) for block in relation.blocks(300, only) for row in block.T.tolist()]
     assert read == [tuple(row[column] for column in only) for row in sorted(listed)]
+    for first, last in ((0, 1), (1, 1000), (999, 1000), (300, 700), (500, 500)):
+        some = [tuple(row) for block in relation.blocks(300, only, first, last) for row in block.T.tolist()]
+        assert some == read[first:last]
     assert relation.extremes(only) == [[(0, 6), (-999, 0), (0, 999 * 999)][column] for column in only]
     empty = made(TRIPLE, arena, columns([]))
     assert (list(empty.blocks(300, only)), empty.extremes(only)) == ([], [])
