@@ -14,7 +14,8 @@ from lftj.errors import DeclarationError, LimitError
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Per commit or query: `work` in kernel steps (the same on every machine), `seconds`, and `memory` in bytes of all pages and strings.
+    """Per commit or query: `work` in kernel steps (the same on every machine; strings that functors make count by their length), `seconds`,
+    and `memory` in bytes of all pages and strings.
 
     Raises DeclarationError (E160) for a limit that is no number.
     """

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lftj.join.context import Context
+from lftj.join.gathering import BLOCK
 from lftj.join.order_costs import NARROW
 from lftj.join.present_values import WIDEST, present_values
 from lftj.join.row_scan import AT_ONCE, RowScan
@@ -77,17 +78,18 @@ class MatchingRows:
     def rows(self) -> LooseRows:
         """All that pass. O(n) for each column."""
         relation, context = self._relation, self._context
-        read = tuple(dict.fromkeys(column for test in self.tests for column in test.columns))
         context.spend(relation.count)
-        context.check_memory(8 * relation.count * (1 + len(read)))
-        columns = dict(zip(read, relation.columns(read), strict=True))
-        picked = np.flatnonzero(self.tests[0].passes(columns))
-        for test in self.tests[1:]:
-            picked = picked[test.passes({column: columns[column][picked] for column in test.columns})]
-        rest = [column for column in range(relation.schema.arity) if column not in columns]
-        columns.update(zip(rest, relation.columns(rest), strict=True))
+        kept: list[np.ndarray] = []
+        size = 0
+        for block in relation.blocks(BLOCK, range(relation.schema.arity)):
+            picked = np.flatnonzero(self.tests[0].passes(dict(enumerate(block))))
+            for test in self.tests[1:]:
+                picked = picked[test.passes({column: block[column].take(picked) for column in test.columns})]
+            kept.append(block.take(picked, axis=1))
+            size += kept[-1].nbytes
+            context.check_memory(size)
         schema = replace(relation.schema, name=relation.schema.name + _MATCHING, key=None)
-        return LooseRows(schema, context.arena, [columns[column][picked] for column in range(schema.arity)])
+        return LooseRows(schema, context.arena, np.concatenate(kept, axis=1))
 
 
 class _Tests:
