@@ -57,13 +57,14 @@ class MatchingRows:
 
     @staticmethod
     def of(rule: NormalRule, relations: Mapping[str, RelationVersion], cost: float, context: Context) -> MatchingRows | None:
-        """Those of the largest relation, if looking for them pays where a plan for all has this `cost`. O(rows of the smaller ones)."""
+        """Those of the largest wide relation, if looking for them pays where a plan for all has this `cost`. O(rows of the smaller ones)."""
         reads = list(rule.reads)
-        if len(rule.atoms) < 2 or rule.source in context.orders:
+        wide = [number for number, atom in enumerate(rule.atoms) if len(atom.args) > NARROW]
+        if len(rule.atoms) < 2 or not wide or rule.source in context.orders:
             return None
-        largest = max(range(len(rule.atoms)), key=lambda number: relations[reads[number]].count)
+        largest = max(wide, key=lambda number: relations[reads[number]].count)
         name, relation = reads[largest], relations[reads[largest]]
-        if len(rule.atoms[largest].args) <= NARROW or reads.count(name) > 1 or isinstance(relation, LooseRows):
+        if reads.count(name) > 1 or isinstance(relation, LooseRows):
             return None
         if not _LEAST <= relation.count <= AT_ONCE or cost <= relation.count:
             return None

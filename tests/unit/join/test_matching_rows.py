@@ -111,6 +111,24 @@ def test_a_star_is_read_once_and_no_key_order_of_its_facts_is_made() -> None:
     assert workspace.profile(last=1)["steps"].sum() < 100
 
 
+def test_a_larger_relation_that_is_narrow_does_not_keep_a_wide_one_from_being_reduced() -> None:
+    workspace = star()
+    guests = [(n, g) for n in range(FACTS) for g in (n % 7, n % 5 + 7)]
+    workspace.relation("seen", {"n": int, "g": int})
+    workspace.load("seen", guests)
+    (rule,) = workspace.add_rules("""
+        .decl met(g: number, h: number, n: number)
+        met(g, h, count()) :- seen(n, g), seen(n, h), g < h, sale(n, _, _, _, p), p < 5.
+    """)
+    assert "from nothing only rows of sale that match the comparisons are read" in str(workspace.plan(rule))
+    prices = dict(workspace.query("sale(n, s, t, d, p)").df()[["n", "p"]].itertuples(index=False))
+    expected = Counter((n % 7, n % 5 + 7) for n, price in prices.items() if price < 5)
+    assert workspace["met"].fetchall() == sorted((*pair, count) for pair, count in expected.items())
+    with workspace.transaction() as tx:
+        tx.delete("seen", guests[:100])
+    assert workspace.verify() == []
+
+
 def test_small_relations_are_restricted_by_smaller_ones_first() -> None:
     rows = star().query('sale(n, s, t, d, p), shop(s, "B"), thing(t, k), kind(k, "k2"), day(d, y)').df()
     assert sorted(zip(rows["t"], rows["y"], rows["p"], strict=True)) == sorted(sold(2) + sold(12))
