@@ -81,10 +81,6 @@ class Catalog:
             raise UnknownNameError(f"unknown type `{text}`", code="E113", span=span, hint=hint)
         return known
 
-    def has_rules(self, name: str) -> bool:
-        """True when some rule derives `name`, or when its rows are chosen among those that it is given."""
-        return name in self.derivations or (name in self.relations and bool(self.relations[name].choice))
-
     def aggregated(self, name: str) -> bool:
         """True when the one rule of `name` aggregates, so that it can have no facts and no second rule."""
         return name in self.derivations and self.derivations[name].aggregated
