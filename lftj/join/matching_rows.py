@@ -57,7 +57,7 @@ class MatchingRows:
 
     @staticmethod
     def of(rule: NormalRule, relations: Mapping[str, RelationVersion], cost: float, context: Context) -> MatchingRows | None:
-        """Those of the largest wide relation, if looking for them pays where a plan for all has this `cost`. O(rows of the smaller ones)."""
+        """Those of the largest wide relation, if looking for them pays where a plan for all has this `cost`. O(rows of smaller ones)."""
         reads = list(rule.reads)
         wide = [number for number, atom in enumerate(rule.atoms) if len(atom.args) > NARROW]
         if len(rule.atoms) < 2 or not wide or rule.source in context.orders:
