@@ -84,7 +84,8 @@ class SparkExecutor:
 
     def scan(self, frame: DataFrame, task: Task, argument: Any, *, seconds: float | None = None) -> list[Any]:
         """`task(batches, argument)` once per partition of a DataFrame, where it is; `batches` iterates Arrow batches. Raises as `map`."""
-        scan = partial(_scan, task_name(task), argument)
+        names = tuple(frame.columns)  # by which Spark would look for columns, where case means nothing and dots do
+        scan, frame = partial(_scan, task_name(task), argument, names), frame.toDF(*map(str, range(len(names))))
         with cancelled(self.spark.sparkContext, seconds):
             rows = self._guarded(lambda: frame.mapInArrow(scan, _RESULT).collect())
         return [pickle.loads(row[0]) for row in rows]
@@ -211,8 +212,8 @@ def _run(name: str, payloads: Iterable[Any]) -> Iterator[Any]:
         yield task(payload)
 
 
-def _scan(name: str, argument: Any, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    result = _resolved(name)(batches, argument)
+def _scan(name: str, argument: Any, columns: tuple[str, ...], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    result = _resolved(name)((batch.rename_columns(columns) for batch in batches), argument)
     yield pa.RecordBatch.from_pydict({"result": pa.array([pickle.dumps(result)], pa.binary())})
 
 

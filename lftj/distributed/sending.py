@@ -12,7 +12,7 @@ from lftj.distributed.bounds import Bounds
 from lftj.distributed.executor import Executor
 from lftj.distributed.files.entry import Entry, write_entry
 from lftj.distributed.files.manifest import ROWS
-from lftj.distributed.parts.parquet import FilesTask, route_files
+from lftj.distributed.parts.parquet import FilesTask, RowGroup, route_files
 from lftj.distributed.parts.transport import RouteTask, route
 from lftj.distributed.placing.cuts import Cut
 from lftj.distributed.work.settle import UPSERT
@@ -33,7 +33,7 @@ class Routed:
 class Files:
     """Row groups of Parquet files whose rows come or go; read by the executors, at commit."""
 
-    groups: Sequence[tuple[str, int]]
+    groups: Sequence[RowGroup]
     sign: int
     options: Mapping[str, Any]
 

@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pyarrow as pa
+
 from lftj.distributed.draft import RelationOrName
 from lftj.distributed.store import Store
 from lftj.distributed.transaction import DistributedTransaction
+from lftj.errors import FrameError, ValueTypeError
 
 _QUERY = "sql.streaming.queryId"
 """The property in which Spark tells whose batch it is: the same as long as the checkpoint is."""
@@ -41,7 +44,22 @@ def batch_writer(
                 tx.insert(relation, frame, **options)
             else:
                 # One job, which reads the rows once: the source need not give the same ones each time.
-                frame = frame.where(f"`{sign}` is null or `{sign}` <> 0").withColumnRenamed(sign, sign)
+                column = "`" + _named(store.executor.schema(frame), sign).replace("`", "``") + "`"
+                frame = frame.where(f"{column} is null or {column} <> 0").withColumnRenamed(sign, sign)
                 tx.change(relation, frame, sign, options)
 
     return write
+
+
+def _named(schema: pa.Schema, sign: str) -> str:
+    """The column of signs as the frame names it: case means nothing to Spark. Raises FrameError (E230) where there is none, and
+    ValueTypeError where it holds no numbers."""
+    found = next((field for field in schema if field.name.casefold() == sign.casefold()), None)
+    if found is None:
+        hint = "name the column that says whether a row comes or goes: sign=…; with sign=None all rows come"
+        raise FrameError(f'the frame has no column "{sign}"; it has {", ".join(schema.names)}', hint=hint)
+    is_number = pa.types.is_integer(found.type) or pa.types.is_floating(found.type) or pa.types.is_decimal(found.type)
+    if not is_number and not pa.types.is_null(found.type):
+        hint = "negative numbers say that rows go, positive ones that they come"
+        raise ValueTypeError(f'column "{sign}": expected numbers, found {found.type}', hint=hint)
+    return found.name

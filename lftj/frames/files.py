@@ -147,9 +147,14 @@ def _read_parquet(path: Path) -> pa.Table:
 
 
 def _schema_of_all(folder: Path) -> pa.Schema:
-    """The columns of all files of a folder: those of the first, then what only later ones have. Arrow goes by the first alone."""
+    """The columns of all files of a folder: those of the first, then what only later ones have. Arrow goes by the first alone, and has
+    dictionaries for what the names of folders say, which it does not find again."""
     files = pyarrow.parquet.ParquetDataset(folder)
+    inside = {name for file in files.fragments for name in file.physical_schema.names}
+    named = [field for field in files.schema if field.name not in inside and pa.types.is_dictionary(field.type)]
     schema = files.schema
+    for field in named:
+        schema = schema.set(schema.get_field_index(field.name), field.with_type(field.type.value_type))
     for file in files.fragments:
         for field in file.physical_schema:
             if field.name not in schema.names:

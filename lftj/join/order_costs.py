@@ -148,6 +148,10 @@ class OrderCosts:
         for fanout in fanouts[1:]:
             if fanout < domain:
                 kept *= fanout / domain
+        for number in self._at[variable]:
+            atom = self.atoms[number]
+            for again in atom.columns[variable][1:]:  # r(v, v) has a share of the rows of r
+                kept /= max(1.0, atom.statistics.distinct[again])
         shares = self._comparisons.of(bound, variable)
         return _Level(fanouts[0] * shares.looked_at, len(fanouts), kept * shares.kept)
 

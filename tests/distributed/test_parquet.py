@@ -54,6 +54,23 @@ def test_files_that_do_not_fit_are_told_as_in_one_process(tmp_path: Path, table:
         assert workspace["e"].fetchall() == [(1, 2)]
 
 
+@pytest.mark.parametrize(("before", "after"), [((2, 2), (10, 2)), ((10, 2), (2, 2)), ((10, 2), (10, 5))])
+def test_a_file_that_is_another_by_the_time_of_the_commit_is_told(tmp_path: Path, before: Any, after: Any) -> None:
+    workspace = both(tmp_path / "path")[1]
+    workspace.relation("e", {"x": int, "y": int})
+    tx = workspace.transaction()
+    for rows, size in (before, after):
+        numbers = list(range(rows))
+        file = written(tmp_path / "e.parquet", {"x": numbers, "y": numbers[::-1]}, size)
+        if not workspace.version and (rows, size) == before:
+            tx.insert("e", file)
+    with pytest.raises(lftj.FrameError, match=r"e\.parquet was changed after it was given") as caught:
+        tx.commit()
+    assert caught.value.code == "E232"
+    assert workspace["e"].fetchall() == []
+    assert workspace.load("e", file) == after[0]
+
+
 def test_input_directives_may_name_them(tmp_path: Path) -> None:
     written(tmp_path / "e.parquet", {"x": [1, 2, 3]})
     for workspace in both(tmp_path / "path"):

@@ -111,3 +111,21 @@ def test_a_batch_is_read_once(spark: Any, tmp_path: Path, monkeypatch: pytest.Mo
         workspace.feed("e", "edges")(rows.where("`__diff__` = 0"), 1)
         assert len(scans) == 2
         assert not spark.sparkContext._jsc.getPersistentRDDs()
+
+
+@pytest.mark.parametrize(
+    ("columns", "sign", "code", "said"),
+    [
+        ("1L x, 2L y", "__diff__", "E230", 'the frame has no column "__diff__"; it has x, y'),
+        ("1L x, 2L y, true `__diff__`", "__diff__", "E210", 'column "__diff__": expected numbers, found bool'),
+        ("1L x, 2L y, '1' `op`", "op", "E210", 'column "op": expected numbers, found string'),
+    ],
+)
+def test_a_column_of_signs_that_is_none_is_told(spark: Any, tmp_path: Path, columns: str, sign: str, code: str, said: str) -> None:
+    with open_path(spark, tmp_path / "path") as workspace:
+        workspace.relation("e", {"x": int, "y": int})
+        with pytest.raises(lftj.LftjError) as caught:
+            workspace.feed("e", "edges", sign=sign)(spark.sql(f"select {columns}"), 0)
+        assert (caught.value.code, caught.value.message) == (code, said)
+        workspace.feed("e", "edges", sign="Op`.code")(spark.sql("select 1L x, 2L y, -1 `op``.code` union all select 3L, 4L, 1"), 0)
+        assert workspace["e"].fetchall() == [(3, 4)]

@@ -121,6 +121,14 @@ def test_frames_of_spark_come_in_and_go_out(spark: Any, big: lftj.DistributedWor
         assert all(b <= 5 for _, b in other["pair"].fetchall())
 
 
+def test_columns_are_taken_by_their_very_names(spark: Any, tmp_path: Path) -> None:
+    with open_path(spark, tmp_path / "path") as workspace:
+        workspace.relation("e", {"x": int, "y": int})
+        workspace.load("e", spark.sql("select 1L `a.b`, 2L y"), columns={"x": "a.b"})
+        workspace.load("e", spark.sql("select 3L x, 4L y, 5L X"), columns={"x": "x", "y": "X"})
+        assert workspace["e"].fetchall() == [(1, 2), (3, 5)]
+
+
 def test_what_is_wrong_with_the_data_is_said_as_in_one_process(spark: Any, big: lftj.DistributedWorkspace) -> None:
     before = big.version
     with pytest.raises(lftj.NullValueError, match=r'column "y": NULL is not a value'):

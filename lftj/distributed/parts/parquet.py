@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -15,11 +16,27 @@ from lftj.errors import FrameError
 from lftj.frames import Place
 
 
+class RowGroup(NamedTuple):
+    """A row group of a Parquet file, by its number, and the file's size and time when it was given: another file is not read for it."""
+
+    file: str
+    number: int
+    size: int
+    changed: int
+
+    def require(self) -> None:
+        """Raise FrameError (E232) where the file was changed since. OSError where it is not there."""
+        found = Path(self.file).stat()
+        if (found.st_size, found.st_mtime_ns) != (self.size, self.changed):
+            hint = "give it again, and write files under another name first"
+            raise FrameError(f"{self.file} was changed after it was given", code="E232", hint=hint)
+
+
 @dataclass(frozen=True)
 class FilesTask:
-    """Row groups of Parquet files, each a file and a number, on their way to their parts."""
+    """Row groups of Parquet files on their way to their parts."""
 
-    groups: tuple[tuple[str, int], ...]
+    groups: tuple[RowGroup, ...]
     route: RouteTask
 
 
@@ -29,15 +46,17 @@ def route_files(task: FilesTask) -> Routed | Failure:
     wanted = None if "mapping" in task.route.options else [name for name, _ in task.route.schema.columns]
 
     def batches() -> Iterator[tuple[pa.RecordBatch, Place]]:
-        for file, group in task.groups:
+        for group in task.groups:
             try:
-                with pq.ParquetFile(file) as source:
-                    first = sum(source.metadata.row_group(before).num_rows for before in range(group))
-                    for batch in source.iter_batches(row_groups=[group], columns=wanted):
-                        yield batch, place_in(file, first)
+                group.require()
+                with pq.ParquetFile(group.file) as source:
+                    first = sum(source.metadata.row_group(before).num_rows for before in range(group.number))
+                    for batch in source.iter_batches(row_groups=[group.number], columns=wanted):
+                        yield batch, place_in(group.file, first)
                         first += batch.num_rows
-            except (pa.ArrowException, OSError) as reason:
-                raise _unreadable(file, reason) from None
+                group.require()
+            except (pa.ArrowException, OSError, IndexError) as reason:
+                raise _unreadable(group.file, reason) from None
 
     return route_placed(batches(), task.route)
 
@@ -47,24 +66,26 @@ def place_in(file: str, first: int = 0) -> Place:
     return Place(Path(file).name, first=first, is_file=True)
 
 
-def row_groups(path: Path, check: Callable[[str, pa.Schema], object]) -> list[tuple[str, int]] | None:
+def row_groups(path: Path, check: Callable[[str, pa.Schema], object]) -> list[RowGroup] | None:
     """The row groups of a Parquet file or of all those in a folder; None for a folder whose names say something, which Spark reads.
     `check` is told of each file and its columns. Raises FrameError (E232) for what is not Parquet."""
     files = [path] if path.is_file() else sorted(path.rglob("*.parquet"))
     within = [part for file in files for part in file.relative_to(path).parts]
     if not files or any("=" in part or part.startswith(("_", ".")) for part in within):
         return None
-    return [(str(file), group) for file in files for group in range(_number_of_groups(str(file), check))]
+    return [group for file in files for group in _groups_of(file, check)]
 
 
-def _number_of_groups(file: str, check: Callable[[str, pa.Schema], object]) -> int:
+def _groups_of(path: Path, check: Callable[[str, pa.Schema], object]) -> list[RowGroup]:
+    file = str(path)
     try:
+        at = path.stat()
         with pq.ParquetFile(file) as source:
             groups, schema = source.num_row_groups, source.schema_arrow
     except (pa.ArrowException, OSError) as reason:
         raise _unreadable(file, reason) from None
     check(file, schema)
-    return groups
+    return [RowGroup(file, number, at.st_size, at.st_mtime_ns) for number in range(groups)]
 
 
 def _unreadable(file: str, reason: Exception) -> FrameError:

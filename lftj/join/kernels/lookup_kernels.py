@@ -101,7 +101,8 @@ def slot_of(keys, number, mask):
     """Where the search for the values in column `number` of a matrix begins, in a table of `mask` + 1 slots, a power of two."""
     mixed = 0
     for line in range(keys.shape[0]):
-        mixed = ((mixed ^ int(keys[line, number])) * _MULTIPLIER) & _HASH  # a number without bounds where this is interpreted
+        mixed ^= int(keys[line, number])  # a number without bounds where this is interpreted
+        mixed = ((mixed ^ (mixed >> 32)) * _MULTIPLIER) & _HASH  # whole numbers as floats differ in high bits alone
         mixed ^= mixed >> 32
     return mixed & mask
 

@@ -12,7 +12,7 @@ import pytest
 from lftj.dictionary import Dictionary
 from lftj.errors import FileMissingError, FrameError
 from lftj.frames import read, write_table
-from lftj.types import INT
+from lftj.types import INT, STR
 from tests.unit.frames.carriers import message, read_back
 
 EDGE = [("src", INT), ("dst", INT)]
@@ -106,3 +106,14 @@ def test_compressed_tables(name: str, tmp_path: Path) -> None:
     write_table(tmp_path / name, pa.table({"src": [1], "dst": [2]}))
     assert (tmp_path / name).read_bytes()[:2] == b"\x1f\x8b"
     assert read_back(tmp_path / name, EDGE) == [(1, 2)]
+
+
+def test_names_of_folders_are_columns(tmp_path: Path) -> None:
+    folder = tmp_path / "edges.parquet"
+    table = pa.table({"src": [1, 1, 2], "name": ["a", "b", "a"], "dst": [3, 4, 5]})
+    pyarrow.parquet.write_to_dataset(table, folder, partition_cols=["src", "name"])
+    assert sorted(read_back(folder, [*EDGE, ("name", STR)])) == [(1, 3, "a"), (1, 4, "b"), (2, 5, "a")]
+    written = pa.table({"src": [1], "dst": [7], "name": pa.array(["c"]).dictionary_encode()})
+    other = tmp_path / "other.parquet"
+    pyarrow.parquet.write_to_dataset(written, other, partition_cols=["src"])  # a dictionary that is in the file
+    assert read_back(other, [*EDGE, ("name", STR)]) == [(1, 7, "c")]

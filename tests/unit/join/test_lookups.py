@@ -115,6 +115,26 @@ def test_rows_are_placed_or_left_as_they_lie_where_that_is_enough(kind: str, key
     assert type(row_table([np.array(column, np.int64) for column in key])).__name__ == kind
 
 
+@pytest.mark.parametrize(
+    "keys",
+    [
+        np.arange(4096) << 50,
+        np.arange(65536) << 46,
+        np.arange(65536) << 32,
+        np.arange(65536) * 1_000_003,
+        np.arange(4096.0).view(np.int64),
+        (np.arange(30000) / 4).view(np.int64),
+    ],
+)
+def test_keys_that_differ_in_few_bits_lie_apart(keys: np.ndarray) -> None:
+    """A search looks at the slots from where its key belongs up to the next empty one."""
+    table: Any = row_table([keys])
+    assert type(table).__name__ == "_HashedRows"
+    empty = np.flatnonzero(table._table < 0)
+    assert np.diff(empty).max() < 64
+    assert len(table._table) / 4 <= len(keys) <= len(table._table) / 2
+
+
 STAR = """
     .decl sale(n: number, shop: number, thing: number, day: number, price: number)
     .decl shop(shop: number, town: symbol)

@@ -265,3 +265,10 @@ def test_how_often_a_first_column_repeats_is_known_from_rows_side_by_side():
     about = estimate(RelationVersion.build(schema, Arena(), [np.arange(rows) % values, np.arange(rows)]))
     assert values / 4 < about.distinct[0] < values * 4
     assert rows / values / 4 < about.crowds[0] < rows / values * 4
+
+
+def test_rows_with_the_same_value_twice_are_few() -> None:
+    body = Body("x y v", [("r", ["x", "y"]), ("r", ["v", "v"])])
+    choice = chosen(body.rule, {"r": (4000, 4000, 4000)}, leading=(0,))
+    assert choice.order[0] == 2
+    assert choice.bindings[0] < 10
