@@ -14,10 +14,10 @@ import numpy as np
 
 from lftj.join.kernels.lookup_kernels import add_up
 from lftj.storage.delta import Columns
+from lftj.storage.relation import Bounds
 from scantree.columns import Lines
 
 Variables = Mapping[int, np.ndarray]
-Bounds = tuple[int, int]
 Held = Callable[[int], None]
 
 BLOCK = 1 << 15

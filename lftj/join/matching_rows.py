@@ -107,7 +107,7 @@ class _Tests:
         own, place = own_tests(self._rule, atom), places(atom)
         tests: list[RowTest] = []
         if own.tests:
-            tests.append(RowTest(tuple(own.tested), lambda columns: _compares(own, columns, context), atom.relation))
+            tests.append(RowTest(tuple(own.tested), lambda columns: own.passing(columns, context), atom.relation))
         most = self._relations[atom.relation].count // _SMALLER
         for other in sorted(self._left):
             partner = self._rule.atoms[other]
@@ -127,10 +127,6 @@ class _Tests:
         columns = dict(zip(read, relation.columns(read), strict=True))
         passing = _all_pass(tests, columns, relation.count)
         return [(variable, columns[place[variable]][passing]) for variable in variables]
-
-
-def _compares(scan: RowScan, columns: Mapping[int, np.ndarray], context: Context) -> np.ndarray:
-    return np.logical_and.reduce(list(scan.compared(columns, context)))
 
 
 def _all_pass(tests: Iterable[RowTest], columns: Mapping[int, np.ndarray], rows: int) -> np.ndarray:

@@ -6,7 +6,7 @@ where rows are wide it is most of the memory that a view takes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -100,13 +100,13 @@ class RowScan:
         for block in relation.blocks(BLOCK, read or (0,)):
             columns, many = dict(zip(read, block, strict=False)), block.shape[1]
             if self.tests:
-                kept = np.flatnonzero(np.logical_and.reduce(list(self.compared(columns, context))))
+                kept = np.flatnonzero(self.passing(columns, context))
                 columns, many = {column: columns[column].take(kept) for column in self.asked}, len(kept)
             asked.add(columns, many, None)
         return asked.rows()
 
-    def compared(self, columns: Mapping[int, np.ndarray], context: Context) -> Iterator[np.ndarray]:
-        """For each test which rows pass it, of these columns of them."""
+    def passing(self, columns: Mapping[int, np.ndarray], context: Context) -> np.ndarray:
+        """Which rows pass all tests, of these columns of them; there is a test."""
         return passing(self.tests, columns, context)
 
 
@@ -121,11 +121,13 @@ def code_test(condition: Filter, rule: NormalRule) -> CodeTest | None:
     return operator, left.variable, right.variable if isinstance(right, Ref) else right
 
 
-def passing(tests: Iterable[CodeTest], columns: Mapping[int, np.ndarray], context: Context) -> Iterator[np.ndarray]:
-    """For each test of columns, or of variables, which rows pass it."""
+def passing(tests: Iterable[CodeTest], columns: Mapping[int, np.ndarray], context: Context) -> np.ndarray:
+    """Which rows pass all tests of columns, or of variables, of which there is one at least."""
+    found: list[np.ndarray] = []
     for operator, left, right in tests:
         other = columns[right] if isinstance(right, int) else encode_constant(right.type, right.value, context.dictionary)
-        yield _COMPARE[operator](columns[left], other)
+        found.append(_COMPARE[operator](columns[left], other))
+    return np.logical_and.reduce(found)
 
 
 def scanned_rows(

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lftj.join.context import Context
-from lftj.join.gathering import BLOCK, Bounds, Gathering, Held, all_rows, gathering
+from lftj.join.gathering import BLOCK, Gathering, Held, all_rows, gathering
 from lftj.join.kernels.lookup_kernels import keep_absent
 from lftj.join.lookups.computed import Computation, reads
 from lftj.join.lookups.shape import Lookup, Read, Star
@@ -20,7 +20,7 @@ from lftj.join.plan import RulePlan
 from lftj.join.row_scan import passing
 from lftj.join.shared_work import SharedWork
 from lftj.storage.delta import Columns
-from lftj.storage.relation import RelationVersion
+from lftj.storage.relation import Bounds, RelationVersion
 
 LEAST = 1 << 15
 """Rows of facts below which a search takes no time."""
@@ -90,7 +90,7 @@ class _Dimension:
     def __init__(self, lookup: Lookup, columns: Mapping[int, np.ndarray], context: Context):
         place, tests = lookup.read.place, lookup.read.tests
         if tests:
-            kept = np.logical_and.reduce(list(passing(tests, columns, context)))
+            kept = passing(tests, columns, context)
             columns = {column: values[kept] for column, values in columns.items()}
         self.lookup = lookup
         self.table = row_table([columns[place[variable]] for variable in lookup.key])
@@ -191,12 +191,12 @@ class _Evaluation:
         facts, times = self._star.facts, None
         found = {variable: columns[facts.place[variable]] for variable in self._wanted[0] if variable in facts.place}
         if facts.tests:
-            kept = np.flatnonzero(np.logical_and.reduce(list(passing(facts.tests, columns, self._context))))
+            kept = np.flatnonzero(passing(facts.tests, columns, self._context))
             found, rows = _taken(found, kept), len(kept)
         for dimension, wanted in zip(self._dimensions, self._wanted[1:], strict=True):
             found, rows, times = self._looked_up(lane, dimension, wanted, found, rows, times)
         if self._star.tests:
-            passes = np.logical_and.reduce(list(passing(self._star.tests, found, self._context)))
+            passes = passing(self._star.tests, found, self._context)
             found, rows, times = _where(passes, found, times)
         for computation in lane.computations:
             if (values := computation.run(found, rows)) is None:

@@ -60,22 +60,23 @@ def row_table(key: Key) -> RowTable:
     Rows are placed by one column where its values lie close together and tell them apart, or are all there is to the key; rows in the
     order of their keys are found by halving; others by hashing.
     """
+    rows, alone = len(key[0]), len(key) == 1
+    most, first = max(_SPARSE * rows, _SMALL), _span(key[0])
     for number, column in enumerate(key):
-        if _lies_close(column) and (len(key) == 1 or _may_tell_apart(column)):
-            placed = _PlacedRows(key, number)
-            if placed.times is None or len(key) == 1:
+        low, places = _span(column) if number else first
+        if places <= most and (alone or places >= rows):  # else some value repeats
+            placed = _PlacedRows(key, number, low, places)
+            if placed.times is None or alone:
                 return placed
-    if len(key) > 1 and _lies_close(key[0]) and (again := _repeated(key)) is not None:
+    if not alone and first[1] <= most and (again := _repeated(key)) is not None:
         return _SortedRows(key, again)
     return _HashedRows(key)
 
 
-def _lies_close(values: np.ndarray) -> bool:
-    return len(values) == 0 or int(values.max()) - int(values.min()) < max(_SPARSE * len(values), _SMALL)
-
-
-def _may_tell_apart(values: np.ndarray) -> bool:
-    return len(values) == 0 or int(values.max()) - int(values.min()) >= len(values) - 1
+def _span(values: np.ndarray) -> tuple[int, int]:
+    """The least value, and how many there are from it up to the greatest."""
+    low = int(values.min()) if len(values) else 0
+    return low, int(values.max()) - low + 1 if len(values) else 0
 
 
 def _repeated(key: Key) -> np.ndarray | None:
@@ -89,13 +90,12 @@ def _repeated(key: Key) -> np.ndarray | None:
 
 
 class _PlacedRows:
-    """The place of a row is its value in one column; other columns are compared then."""
+    """The place of a row is its value in one column, counted from `low`; other columns are compared then."""
 
-    def __init__(self, key: Key, number: int):
+    def __init__(self, key: Key, number: int, low: int, places: int):
         values = np.ascontiguousarray(key[number])
         self._number, self._others = number, [(other, column) for other, column in enumerate(key) if other != number]
-        self._low = int(values.min()) if len(values) else 0
-        self._table = np.full(int(values.max()) - self._low + 1 if len(values) else 0, NOWHERE, np.int32)
+        self._low, self._table = low, np.full(places, NOWHERE, np.int32)
         times = np.ones(len(values), np.int64)
         self.times = times if place_rows(values, self._low, self._table, times) else None
         self.nbytes = self._table.nbytes + times.nbytes
