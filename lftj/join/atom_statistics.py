@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from lftj.join.statistics import RelationStatistics
 from lftj.program.normal_form import Ref, Value
 from lftj.storage.relation import Order
+
+_UNKNOWN: Mapping[int, float] = MappingProxyType({})
 
 
 @dataclass(slots=True)
@@ -44,6 +47,11 @@ class AtomStatistics:
     def values(self, variable: int) -> float:
         """Distinct values of a variable in the column that has most."""
         return max([self.statistics.distinct[column] for column in self.columns[variable]])
+
+    def frequent(self, variable: int) -> Mapping[int, float]:
+        """The codes that many rows have in a variable's first column, and their shares of the rows, as far as known."""
+        frequent = self.statistics.frequent
+        return frequent[self.columns[variable][0]] if frequent else _UNKNOWN
 
     def key_order(self, bound: Order) -> Order:
         """The key order needed when variables are bound in this order, or what it begins with: constants, then the columns of each."""

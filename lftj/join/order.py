@@ -3,7 +3,7 @@
 The cost of an order is the number of bindings tried at each level: for every binding of the levels before, the values of the atom that
 has fewest there, times the atoms that take part. Independence of columns is assumed, which is wrong in both directions for skewed data;
 the join stays worst-case optimal for any order [LFTJ 4], so a bad estimate costs a factor, not an exponent, unless it puts a selective
-atom last.
+atom last. Where samples tell that values have many rows in several atoms (`skew`), an order that suffers much from it is not taken.
 
 A variable that occurs once, in one atom, and that nobody asks for cannot restrict anything: such ones come last. Up to PERMUTED others
 all orders are looked at, with pruning; up to SEARCHED, the best order of every subset is built from those of smaller ones; beyond, each
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
 
 from lftj.join.order_costs import EVEN, NARROW, NEW_ORDER, Begun, Crowds, OrderCosts
@@ -27,6 +28,9 @@ PERMUTED = 5
 SEARCHED = 9
 _HANDFUL = 16
 _DIVIDED = 3.0  # how many times cheaper an order must seem that does not begin where the work is divided
+
+_SKEWED = 4.0
+"""How many times dearer than another an order must seem, some values having many rows, to give way to it."""
 
 _by_bindings = attrgetter("bindings")
 
@@ -64,7 +68,8 @@ class OrderSearch:
         self.leading = leading
         self.building = building
         self.upkeep = upkeep
-        self.costs = OrderCosts(rule, statistics, key_orders, leading, building, upkeep, crowds)
+        self._costs_with = partial(OrderCosts, rule, statistics, key_orders, leading, building, upkeep, crowds)
+        self.costs = self._costs_with()
         self._loose = self._restricting_nothing()
         self._every = tuple([v for v in range(len(rule.variables)) if v not in self._loose])
         alone = len(rule.atoms) == 1 and building >= NEW_ORDER
@@ -72,7 +77,22 @@ class OrderSearch:
         self._along = bool(self._loose) and (alone or wide)
 
     def choose(self) -> Choice:
-        """The cheapest order found; one that begins with the rule's `lead` unless another seems much cheaper."""
+        """The cheapest order found; one that begins with the rule's `lead` unless another seems much cheaper.
+
+        It is cheapest if all values have as many rows. What is known of those that have more is from samples and says nothing of which
+        occur together, so it counts only against an order that would cost many times as much by it as another.
+        """
+        found = self._chosen()
+        if skew := self.costs.skew():
+            even, self.costs = self.costs, self._costs_with(skew)
+            uneven = self._cost(found.order)
+            if uneven > _SKEWED * found.cost and uneven > _SKEWED * (careful := self._chosen()).cost:
+                return careful
+            self.costs = even
+        return found
+
+    def _chosen(self) -> Choice:
+        """The cheapest order, or one that begins with the rule's `lead`, by the costs that are looked at."""
         best, lead = self._choose(()), None if self.building < NEW_ORDER else self.rule.lead
         if lead is None or best.order[:1] == (lead,) or lead in self._loose:
             return self._sharing(best)
@@ -167,6 +187,9 @@ class OrderSearch:
         for variable in behind:
             begun = self.costs.longer(begun, variable)
         return begun
+
+    def _cost(self, order: Order) -> float:
+        return self._finished(self._longer(Begun(), order)).cost
 
     def _finished(self, begun: Begun) -> Choice:
         return Choice(begun.order, self.costs.finished(begun.order, begun.cost, begun.sizes), begun.sizes)

@@ -7,11 +7,14 @@ or an expression with its own; which key order an atom needs on the order of its
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import reduce
+from operator import or_
 from types import MappingProxyType
 from typing import NamedTuple
 
 from lftj.join.atom_statistics import AtomStatistics
 from lftj.join.comparison_shares import ComparisonShares
+from lftj.join.skew import NO_SKEW, Skew, skew_of
 from lftj.join.statistics import RelationStatistics
 from lftj.join.upkeep import Upkeep
 from lftj.join.variable_orders import bits, variables_of
@@ -66,7 +69,10 @@ class _Needed(NamedTuple):
 
 
 class OrderCosts:
-    """The costs for one rule; `OrderSearch` says what is given. `every`: the number of variables."""
+    """The costs for one rule; `OrderSearch` says what is given. `every`: the number of variables.
+
+    `skew`: what is to be minded of values that many rows have; without it all values have as many.
+    """
 
     def __init__(
         self,
@@ -77,6 +83,7 @@ class OrderCosts:
         building: float,
         upkeep: Upkeep | None,
         crowds: Crowds,
+        skew: Skew = NO_SKEW,
     ):
         self.atoms = [AtomStatistics.of(a.relation, a.args, statistics(a.relation), key_orders(a.relation)) for a in rule.atoms]
         self.every = len(rule.variables)
@@ -92,6 +99,7 @@ class OrderCosts:
         self._leading, self._building, self._upkeep = leading, building, upkeep
         self._crowds = {(number, 1 << variable): rows for (number, variable), rows in crowds.items()}
         self._variables = [bits(atom.columns) for atom in self.atoms]
+        self._skew = skew
         self._domain = [max([1.0, *[self.atoms[number].values(v) for number in at]]) for v, at in enumerate(self._at)]
         self._looked_at = [self._looks_at(v) for v in range(self.every)]
         self._levels: list[dict[int, _Level]] = [{} for _ in rule.variables]
@@ -101,6 +109,10 @@ class OrderCosts:
         self._prices: dict[tuple[str, Order], float] = {}
         self._loose: dict[Order, list[tuple[int, list[int], Order]]] = {}
         self._arrangements: dict[tuple[int, Order, Order], Order] = {}
+
+    def skew(self) -> Skew:
+        """What is known of values that many rows have."""
+        return skew_of(self.atoms, self._at)
 
     def occurs_once(self, variable: int) -> bool:
         """Whether a variable is in one column of one atom."""
@@ -112,6 +124,9 @@ class OrderCosts:
         looked_at = self._comparisons.looks_at(variable)
         for number in self._at[variable]:
             looked_at |= self._variables[number]
+        for (number, _), drawn in self._skew.items():
+            if number in self._at[variable]:
+                looked_at |= reduce(or_, [others for others, _ in drawn])
         for together in self.inputs[variable]:
             looked_at |= together
         return looked_at
@@ -160,10 +175,12 @@ class OrderCosts:
         atom = self.atoms[number]
         if not atom.statistics.rows:
             return 0.0
-        bound &= self._variables[number]
+        everything, bound = bound, bound & self._variables[number]
         known = self._combined[number]
         before = known[bound] if bound in known else self._combinations(number, bound)
         crowd = self._crowds.get((number, bound))
+        if self._skew and crowd is None:
+            crowd = max([rows for others, rows in self._skew.get((number, bound), ()) if others & everything], default=None)
         bound |= variable
         after = known[bound] if bound in known else self._combinations(number, bound)
         fanout = after / before if before > 1.0 else after

@@ -20,6 +20,8 @@ _SAMPLE = 1024
 _MOSTLY = 1.25  # rows for each value of a column that hardly repeats
 _FEW = 100
 _SEVERAL = 2.0  # rows for each value of one that repeats
+_OFTEN = 4
+"""Times that a sample has a value which says more of how many rows have it than the mean."""
 _LOOSE = "#loose"
 _STALE = 1.5  # growth or shrinkage after which a relation is sampled again
 
@@ -30,11 +32,13 @@ class RelationStatistics:
 
     `crowds`: per column, how many rows have the value that a row drawn at random has. That is the mean number of rows per value where
     all have as many, and far more where a few have most; empty where nobody knows.
+    `frequent`: per column, the codes that many rows have, and about how large a share of the rows each has; empty where nobody knows.
     """
 
     rows: int
     distinct: tuple[float, ...]
     crowds: tuple[float, ...] = ()
+    frequent: tuple[Mapping[int, float], ...] = ()
 
     def combinations(self, columns: Iterable[int]) -> float:
         """Estimated number of distinct combinations of values in `columns`."""
@@ -59,7 +63,15 @@ def estimate(relation: RelationVersion) -> RelationStatistics:
         about, most = leading
         crowds[0] = float(max(crowds[0], relation.count / about))
         distinct[0] = about if distinct[0] < relation.count < _MOSTLY * about else min(distinct[0], most)
-    return RelationStatistics(relation.count, tuple(distinct), tuple(crowds))
+    return RelationStatistics(relation.count, tuple(distinct), tuple(crowds), tuple(map(_frequent, sample)))
+
+
+def _frequent(ordered: np.ndarray) -> dict[int, float]:
+    """The values that an ascending sample has several times, with their shares of it."""
+    starts = np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))
+    times = np.diff(starts, append=len(ordered))
+    often = np.flatnonzero(times >= _OFTEN)
+    return dict(zip(ordered[starts[often]].tolist(), (times[often] / len(ordered)).tolist(), strict=True))
 
 
 def _distinct(values: int, once: int, rows: int, sampled: int) -> float:

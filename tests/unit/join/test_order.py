@@ -17,6 +17,7 @@ from lftj.join.statistics import RelationStatistics, estimate
 from lftj.join.upkeep import Upkeep
 from lftj.join.variable_orders import along, variables_of
 from lftj.program.normal_form import Apply, NormalRule, Ref, RelationSchema, Value
+from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT
 from scantree import Arena
@@ -272,3 +273,16 @@ def test_rows_with_the_same_value_twice_are_few() -> None:
     choice = chosen(body.rule, {"r": (4000, 4000, 4000)}, leading=(0,))
     assert choice.order[0] == 2
     assert choice.bindings[0] < 10
+
+
+@pytest.mark.parametrize("exponent", [None, 1.3], ids=["even", "skewed"])
+def test_values_that_many_rows_have_in_two_atoms_are_not_bound_together_first(exponent: float | None):
+    """Of p(x, y), q(y, z), r(x, z), where p is small. If values are skewed its rows have values of which q and r have thousands of rows."""
+    rng, names = np.random.default_rng(4), 2000
+    drawn = lambda rows: (rng.zipf(exponent, rows) - 1) % names if exponent else rng.integers(0, names, rows)  # noqa: E731
+    some = lambda rows: rng.integers(0, 20_000, rows)  # noqa: E731
+    columns = {"p": [drawn(names), drawn(names)], "q": [drawn(20_000), some(20_000)], "r": [drawn(20_000), some(20_000)]}
+    known = {name: estimate(LooseRows(RelationSchema(name, (("a", INT), ("b", INT))), Arena(), rows)) for name, rows in columns.items()}
+    rule = Body("x y z", [("p", "xy"), ("q", "yz"), ("r", "xz")]).rule
+    choice = OrderSearch(rule, known.__getitem__, lambda _: [(0, 1)], frozenset()).choose()
+    assert (set(choice.order[:2]) == {0, 1}) == (exponent is None)

@@ -43,6 +43,12 @@ def test_a_row_s_value_is_one_that_many_rows_have():
     assert about.crowds == pytest.approx((1.0, (899 + 101 * 101) / 1000))
 
 
+def test_values_of_many_rows_are_known_with_their_shares():
+    about = Statistics().of(LooseRows(SCHEMA, Arena(), [np.arange(100), np.repeat([7, -2, 5, 9], [3, 40, 4, 53])]))
+    assert about.frequent == ({}, {-2: 0.4, 5: 0.04, 9: 0.53})
+    assert Statistics().of(RelationVersion.empty(SCHEMA, Arena())).frequent == ({}, {})
+
+
 def test_loose_rows_leave_what_is_known_of_a_relation_of_their_name():
     arena, statistics = Arena(), Statistics()
     relation = RelationVersion.build(SCHEMA, arena, [np.arange(500), np.arange(500)])
