@@ -26,7 +26,7 @@ from lftj.recursion.elastic import Followed, RowsAlone
 from lftj.recursion.rounds.few_rounds import close_few
 from lftj.recursion.rounds.prepared_rules import PreparedRules
 from lftj.storage.database import base_name
-from lftj.storage.delta import Columns, Delta
+from lftj.storage.delta import Columns, Delta, stored_width
 from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import RelationVersion
 from scantree import after_prefix
@@ -56,7 +56,7 @@ class _Known(NamedTuple):
 class TouchedParts:
     """The parts of a stratum that a commit can touch: the column that tells them in each relation, their values, their share of rows.
 
-    `told`: whether all changed rows have such a value themselves.
+    `told`: whether all changed rows have such a value themselves. There are no values where no row joins what changed.
     """
 
     schemas: Mapping[str, RelationSchema]
@@ -68,6 +68,8 @@ class TouchedParts:
 
     def evaluated(self, alone: RowsAlone, versions: Versions, context: Context) -> Followed:
         """The stratum, `alone` before, from these parts; all of it takes at least what they took. Raises what evaluation raises."""
+        if not len(self.values):
+            return Followed({name: Delta.empty(stored_width(schema.arity)) for name, schema in self.schemas.items()}, alone, "parts")
         before, laid, self.prepared.runs = context.work, context.laid, 0
         old = {name: _rows_of(versions[name], column, self.values) for name, column in self.kept.items()}
         new = _evaluated(self.schemas, self.kept, self.prepared, self.values, versions, context)

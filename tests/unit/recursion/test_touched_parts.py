@@ -134,3 +134,20 @@ def test_parts_of_few_rows_and_many_rounds_are_followed_by_rows():
     assert done[0] > 10_000, "nobody knows yet how many rounds a part takes"
     assert max(done[1:]) < 200
     assert workspace.verify() == []
+
+
+def test_a_row_that_joins_no_part_goes_and_changes_nothing():
+    workspace = lftj.connect()
+    workspace.add_rules(
+        ".decl g(x: number, l: number, y: number)\n.decl d(q: number, l: number, r: number)\n.decl w(x: number, y: number, q: number)\n"
+        "w(x, x, 0) :- g(x, _, _).\nw(x, z, r) :- w(x, y, q), g(y, l, z), d(q, l, r)."
+    )
+    with workspace.transaction() as tx:
+        tx.insert("g", [(x, 0, y) for x in range(40) for y in range(40)])
+        tx.insert("d", [(0, 0, 0), (2, 0, 2), (3, 0, 3)])
+    for row in ((2, 0, 2), (3, 0, 3)):
+        with workspace.transaction() as tx:
+            tx.delete("d", [row])
+        assert "parts" in set(workspace.profile(last=1)["strategy"])
+    assert len(workspace["w"]) == 1600
+    assert workspace.verify() == []
