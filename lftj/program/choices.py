@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from lftj.errors import DeclarationError, LftjError, ProgramErrors, StratificationError
+from lftj.errors import DeclarationError, LftjError, ProgramErrors
 from lftj.program.checked import CheckedAtom, CheckedChoice, CheckedLiteral, CheckedRule
 from lftj.program.constructs import Lowering
+from lftj.program.cycles import CycleError
 from lftj.program.hidden import HiddenRelations
 from lftj.program.normal_form import FunctorRule, Ref, RelationSchema, Stratum
 from lftj.program.scope import mentioned_names
@@ -48,7 +49,9 @@ def refuse_choice_beside_extremes(strata: Iterable[Stratum], schemas: Mapping[st
             what = f"the functor `{rule.functor}`" if isinstance(rule, FunctorRule) else "an aggregate"
             verb = "compute" if isinstance(rule, FunctorRule) else "aggregate"
             hint = f"{verb} in a relation of its own, outside the cycle, and choose among its rows"
-            errors.append(StratificationError(f"choice beside {what} in one cycle: {names}", code="E153", span=rule.span, hint=hint))
+            error = CycleError(f"choice beside {what} in one cycle: {names}", code="E153", span=rule.span, hint=hint)
+            error.source, error.members = rule.source, frozenset(stratum.relations)
+            errors.append(error)
     if errors:
         raise ProgramErrors(errors)
 

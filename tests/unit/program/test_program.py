@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import pytest
 
 from lftj.errors import DeclarationError, ProgramErrors, UnknownNameError
-from lftj.program.normal_form import RelationSchema
+from lftj.program.normal_form import FunctorRule, RelationSchema
 from lftj.program.program import Program
 from lftj.program.schema import UserAggregateSignature
 from lftj.syntax.parser import parse
@@ -102,3 +104,17 @@ def test_a_false_rule_is_kept_as_a_source_without_normal_rules():
     assert "h1" in made.catalog.derivations
     assert not made.derives("h1")
     assert made.stratified.strata == ()
+
+
+@pytest.mark.parametrize("literals", list(permutations(["h(x)", "b(x)", "strlen(x) < 3"])), ids=", ".join)
+@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize("head", ["k(x)", "m(x, min(n))"])
+def test_a_functor_takes_its_values_from_outside_a_cycle_however_ordered(head: str, together: bool, literals: tuple[str, ...]):
+    names = ".decl a, b, h(x: symbol) .decl k(x: symbol) choice-domain x .decl m, g(x: symbol, n: number)\n"
+    body = ", ".join(literals).replace("h(x)", "h(x)" if head == "k(x)" else "g(x, n)")
+    first, second = names + "h(x) :- k(x). g(x, min(n)) :- m(x, n).", f"{head} :- {body}."
+    made, _ = Program().add(parse(first + second if together else first))
+    if not together:
+        made, _ = made.add(parse(second))
+    recursive = [stratum for stratum in made.stratified.strata if stratum.recursive]
+    assert not any(isinstance(rule, FunctorRule) for stratum in recursive for rule in stratum.rules)
