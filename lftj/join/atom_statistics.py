@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -52,6 +52,11 @@ class AtomStatistics:
         """The codes that many rows have in a variable's first column, and their shares of the rows, as far as known."""
         frequent = self.statistics.frequent
         return frequent[self.columns[variable][0]] if frequent else _UNKNOWN
+
+    def spread(self, variable: int) -> Sequence[int]:
+        """Codes at equal distances in the ascending order of a variable's first column, as far as known."""
+        spread = self.statistics.spread
+        return spread[self.columns[variable][0]] if spread else ()
 
     def key_order(self, bound: Order) -> Order:
         """The key order needed when variables are bound in this order, or what it begins with: constants, then the columns of each."""

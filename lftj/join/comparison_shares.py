@@ -5,17 +5,23 @@ Only what lies between the bounds is looked at (`comparison_bounds`); other comp
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from lftj.join.comparison_bounds import ends, least
 from lftj.join.variable_orders import bits, variables_of
-from lftj.program.normal_form import Filter, NormalRule
+from lftj.program.normal_form import Expression, Filter, NormalRule, Ref, Value
+from lftj.types import STR, code_of
 
 _ONE = 0.5
-"""Share of values that a comparison is taken to keep."""
+"""Share of values that a comparison is taken to keep where nothing is known of them."""
+_LEAST = 0.01
+"""Share that it may keep where no value known passes: those known are few."""
 _WINDOW = 0.05
 """The same of two that are the ends of one range, as `t <= u` and `u < t + 60`: most are narrow."""
 _BELOW, _ABOVE = 1, 2
+_ORDERED = ("<", "<=", ">", ">=")
 
 
 class Shares(NamedTuple):
@@ -25,9 +31,22 @@ class Shares(NamedTuple):
     looked_at: float
 
 
-class _Comparison(NamedTuple):
-    """The variables of a comparison, and those whose levels it bounds from below and from above when the others come before; as bits."""
+Spreads = Callable[[int], Mapping[int, Sequence[int]]]
+"""By variable: the numbers of atoms that have it, each with codes of the column, at equal distances in ascending order."""
 
+
+def nothing_known(_variable: int) -> Mapping[int, Sequence[int]]:
+    """No codes."""
+    return {}
+
+
+class _Comparison(NamedTuple):
+    """The variables of a comparison, and those whose levels it bounds from below and from above when the others come before; as bits.
+
+    `share`: of pairs of values that it keeps.
+    """
+
+    share: float
     variables: int
     below: int
     above: int
@@ -40,8 +59,8 @@ class _Comparison(NamedTuple):
 class ComparisonShares:
     """The comparisons of one rule."""
 
-    def __init__(self, rule: NormalRule):
-        self._comparisons = [_comparison(condition, rule) for condition in rule.filters]
+    def __init__(self, rule: NormalRule, spreads: Spreads = nothing_known):
+        self._comparisons = [_comparison(condition, rule, spreads) for condition in rule.filters]
 
     def looks_at(self, variable: int) -> int:
         """The variables, as bits, of the comparisons that have this one."""
@@ -58,7 +77,7 @@ class ComparisonShares:
             variables = comparison.variables
             if not variables >> variable & 1 or variables & ~(bound | 1 << variable):
                 continue
-            share, found, before = _ONE, comparison.sides(variable), sides.get(variables, 0)
+            share, found, before = comparison.share, comparison.sides(variable), sides.get(variables, 0)
             if found | before == _BELOW | _ABOVE and found and before and variables != 1 << variable:
                 share = _WINDOW / _ONE
             sides[variables] = before | found
@@ -67,7 +86,35 @@ class ComparisonShares:
         return Shares(kept, looked_at)
 
 
-def _comparison(condition: Filter, rule: NormalRule) -> _Comparison:
+def _comparison(condition: Filter, rule: NormalRule, spreads: Spreads) -> _Comparison:
     variables = variables_of(condition.left) | variables_of(condition.right)
     below = bits(v for v in variables if least(condition, v, rule) is not None)
-    return _Comparison(bits(variables), below, bits(v for v in variables if ends(condition, v, rule)))
+    above = bits(v for v in variables if ends(condition, v, rule))
+    return _Comparison(_share(condition, rule, spreads), bits(variables), below, above)
+
+
+def _share(condition: Filter, rule: NormalRule, spreads: Spreads) -> float:
+    """The share of pairs of a value left and one right that a comparison keeps.
+
+    Values of two columns of one atom may have to do with each other: of these it is known only whether nearly all or none are less.
+    """
+    if condition.operator not in _ORDERED:
+        return _ONE
+    left, right = (_known(side, rule, spreads) for side in (condition.left, condition.right))
+    if not left or not right:
+        return _ONE
+    small, great = (next(iter(each.values())) for each in ((left, right) if condition.operator[0] == "<" else (right, left)))
+    place = bisect_left if "=" in condition.operator else bisect_right
+    share = 1.0 - sum([place(great, value) for value in small]) / (len(small) * len(great))
+    together = not left.keys().isdisjoint(right.keys())
+    return _ONE if together and _LEAST < share < 1.0 - _LEAST else max(_LEAST, share)
+
+
+def _known(side: Expression, rule: NormalRule, spreads: Spreads) -> Mapping[int, Sequence[int]]:
+    """By atom, −1 for none, codes of a side of a comparison, ascending."""
+    match side:
+        case Ref(variable) if rule.variables[variable].type != STR:
+            return spreads(variable)
+        case Value(value, type) if type != STR:
+            return {-1: (code_of(type, value),)}
+    return {}

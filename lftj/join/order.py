@@ -7,7 +7,7 @@ atom last. Where samples tell that values have many rows in several atoms (`skew
 
 A variable that occurs once, in one atom, and that nobody asks for cannot restrict anything: such ones come last. Up to PERMUTED others
 all orders are looked at, with pruning; up to SEARCHED, the best order of every subset is built from those of smaller ones; beyond, each
-next variable is the one that is cheapest now.
+next variable is the one that is cheapest now, beginning with each atom in turn.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ _DIVIDED = 3.0  # how many times cheaper an order must seem that does not begin 
 _SKEWED = 4.0
 """How many times dearer than another an order must seem, some values having many rows, to give way to it."""
 
+_STARTS = 12  # atoms up to which an order of many variables is begun with each
+
 _by_bindings = attrgetter("bindings")
+_by_cost = attrgetter("cost")
 
 
 @dataclass(frozen=True)
@@ -113,7 +116,7 @@ class OrderSearch:
         asked = sum([v not in self.costs.computed_only for v in self._every])
         start = self._longer(Begun(), begun)
         if asked > SEARCHED:
-            return self._complete(self._greedy(start))
+            return min([self._complete(self._greedy(each)) for each in self._starts(start)], key=_by_cost)
         if asked > PERMUTED:
             return self._by_subsets(start, self._greedy(start))
         self._best: Choice | None = None
@@ -213,6 +216,20 @@ class OrderSearch:
             best = longer
         return self._complete(best.get(bits(self._every), quick))
 
+    def _starts(self, begun: Begun) -> list[Begun]:
+        """Where to begin: where it is cheapest now, and, where nothing is bound yet and atoms are few, with each atom in turn."""
+        ready = frozenset(self._following(begun.bound))
+        firsts = [min(own, key=self._fewest(begun)) for atom in self.costs.atoms if (own := ready.intersection(atom.columns))]
+        return (
+            [begun, *[self.costs.longer(begun, v) for v in dict.fromkeys(firsts)]]
+            if not begun.order and len(firsts) <= _STARTS
+            else [begun]
+        )
+
+    def _fewest(self, begun: Begun) -> Callable[[int], tuple[float, int]]:
+        """Of variables that may come next, what tells the cheapest."""
+        return lambda variable: (self.costs.level(begun.bound, variable).kept, variable)
+
     def _greedy(self, begun: Begun) -> Begun:
         """An order in which each next one is the one that is cheapest now, among those that share an atom with a constant or one before, or
         are in one of a handful of rows, as of a change."""
@@ -225,5 +242,5 @@ class OrderSearch:
         while len(begun.order) < len(self._every):
             ready = self._following(begun.bound)
             connected = [v for v in ready if v in led or beside.get(v, 0) & begun.bound]
-            begun = self.costs.longer(begun, min(connected or ready, key=lambda v: (self.costs.level(begun.bound, v).kept, v)))
+            begun = self.costs.longer(begun, min(connected or ready, key=self._fewest(begun)))
         return begun

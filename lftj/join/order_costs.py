@@ -6,8 +6,9 @@ or an expression with its own; which key order an atom needs on the order of its
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
+from math import prod
 from operator import or_
 from types import MappingProxyType
 from typing import NamedTuple
@@ -92,7 +93,7 @@ class OrderCosts:
             for variable in atom.columns:
                 self._at[variable].append(number)
         self.computed_only = frozenset([v for v, at in enumerate(self._at) if not at])
-        self._comparisons = ComparisonShares(rule)
+        self._comparisons = ComparisonShares(rule, self._spreads)
         self.inputs: list[list[int]] = [[] for _ in rule.variables]
         for assignment in rule.assignments:
             self.inputs[assignment.variable].append(bits(variables_of(assignment.expression)))
@@ -100,7 +101,6 @@ class OrderCosts:
         self._crowds = {(number, 1 << variable): rows for (number, variable), rows in crowds.items()}
         self._variables = [bits(atom.columns) for atom in self.atoms]
         self._skew = skew
-        self._domain = [max([1.0, *[self.atoms[number].values(v) for number in at]]) for v, at in enumerate(self._at)]
         self._looked_at = [self._looks_at(v) for v in range(self.every)]
         self._levels: list[dict[int, _Level]] = [{} for _ in rule.variables]
         self._combined: list[dict[int, float]] = [{} for _ in self.atoms]
@@ -118,6 +118,11 @@ class OrderCosts:
         """Whether a variable is in one column of one atom."""
         at = self._at[variable]
         return len(at) == 1 and len(self.atoms[at[0]].columns[variable]) == 1
+
+    def _spreads(self, variable: int) -> dict[int, Sequence[int]]:
+        """What is known of a variable's values, by the numbers of atoms."""
+        found = {number: self.atoms[number].spread(variable) for number in self._at[variable]}
+        return {number: codes for number, codes in found.items() if codes}
 
     def _looks_at(self, variable: int) -> int:
         """The variables whose being bound makes a difference at the level of this one."""
@@ -151,24 +156,19 @@ class OrderCosts:
         return found
 
     def _level(self, bound: int, variable: int) -> _Level:
-        fanouts = sorted([self._fanout(number, bound, 1 << variable) for number in self._at[variable]])
-        domain = self._domain[variable]
-        inputs = self.inputs[variable]
+        at, inputs = self._at[variable], self.inputs[variable]
+        fanouts = [self._fanout(number, bound, 1 << variable) for number in at]
+        values = [max(1.0, self.atoms[number].values(variable)) for number in at]
+        shares = [min(1.0, fanout / of) for fanout, of in zip(fanouts, values, strict=True)]
         if not fanouts or (inputs and any(needed & ~bound == 0 for needed in inputs)):
-            selectivity = 1.0
-            for fanout in fanouts:
-                selectivity *= min(1.0, fanout / domain)
-            return _Level(1.0 + len(fanouts), 1, selectivity)
-        kept = fanouts[0]
-        for fanout in fanouts[1:]:
-            if fanout < domain:
-                kept *= fanout / domain
-        for number in self._at[variable]:
+            return _Level(1.0 + len(fanouts), 1, prod([min(1.0, fanout / max(values)) for fanout in fanouts]))
+        kept = min(values) * prod(shares)  # the values of a column with few are among those of one with more [Selinger 1979]
+        for number in at:
             atom = self.atoms[number]
             for again in atom.columns[variable][1:]:  # r(v, v) has a share of the rows of r
                 kept /= max(1.0, atom.statistics.distinct[again])
-        shares = self._comparisons.of(bound, variable)
-        return _Level(fanouts[0] * shares.looked_at, len(fanouts), kept * shares.kept)
+        passing = self._comparisons.of(bound, variable)
+        return _Level(min(fanouts) * passing.looked_at, len(fanouts), kept * passing.kept)
 
     def _fanout(self, number: int, bound: int, variable: int) -> float:
         """Values of a variable, as a bit, for each binding of an atom's variables among those bound."""

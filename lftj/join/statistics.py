@@ -5,7 +5,7 @@ A wrong estimate costs time, never an answer.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -22,6 +22,7 @@ _FEW = 100
 _SEVERAL = 2.0  # rows for each value of one that repeats
 _OFTEN = 4
 """Times that a sample has a value which says more of how many rows have it than the mean."""
+_SPREAD = 33
 _LOOSE = "#loose"
 _STALE = 1.5  # growth or shrinkage after which a relation is sampled again
 
@@ -32,13 +33,15 @@ class RelationStatistics:
 
     `crowds`: per column, how many rows have the value that a row drawn at random has. That is the mean number of rows per value where
     all have as many, and far more where a few have most; empty where nobody knows.
-    `frequent`: per column, the codes that many rows have, and about how large a share of the rows each has; empty where nobody knows.
+    `frequent`: per column, the codes that many rows have, and about how large a share of the rows each has; empty likewise.
+    `spread`: per column, codes at equal distances in a sample's ascending order, the least and the greatest among them; empty likewise.
     """
 
     rows: int
     distinct: tuple[float, ...]
     crowds: tuple[float, ...] = ()
     frequent: tuple[Mapping[int, float], ...] = ()
+    spread: tuple[Sequence[int], ...] = ()
 
     def combinations(self, columns: Iterable[int]) -> float:
         """Estimated number of distinct combinations of values in `columns`."""
@@ -63,7 +66,9 @@ def estimate(relation: RelationVersion) -> RelationStatistics:
         about, most = leading
         crowds[0] = float(max(crowds[0], relation.count / about))
         distinct[0] = about if distinct[0] < relation.count < _MOSTLY * about else min(distinct[0], most)
-    return RelationStatistics(relation.count, tuple(distinct), tuple(crowds), tuple(map(_frequent, sample)))
+    at = np.linspace(0, sample.shape[1] - 1, min(_SPREAD, sample.shape[1])).astype(np.int64)
+    frequent, spread = tuple(map(_frequent, sample)), tuple(sample[:, at].tolist())
+    return RelationStatistics(relation.count, tuple(distinct), tuple(crowds), frequent, spread)
 
 
 def _frequent(ordered: np.ndarray) -> dict[int, float]:

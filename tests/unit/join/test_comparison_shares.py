@@ -33,6 +33,26 @@ def test_the_two_ends_of_a_range_keep_little():
     assert window.looks_at(1) == 0b011
 
 
+def test_of_values_known_those_are_kept_that_pass():
+    of_x, of_t = range(0, 100, 25), range(50, 150, 25)
+
+    def kept(condition: Filter, *, together: bool = False) -> float:
+        rule = NormalRule(1, "r", (), tuple(RuleVariable(name, INT) for name in "xtu"), (), (), (), (condition,), None)
+        known = {0: {0: of_x}, 1: {0 if together else 1: of_t}}
+        return ComparisonShares(rule, lambda variable: known.get(variable, {})).of(0b001, 1).kept
+
+    assert kept(Filter("<", X, T)) == 13 / 16
+    assert kept(Filter("<=", X, T)) == 15 / 16
+    assert kept(Filter(">", X, T)) == 1 / 16
+    assert kept(Filter("<", T, Value(100, INT))) == 0.5
+    assert kept(Filter(">=", Value(100, INT), T)) == 0.75
+    assert kept(Filter(">", T, Value(400, INT))) == 0.01  # others may be greater
+    assert kept(Filter("<", X, U)) == 1.0  # u comes later
+    assert kept(Filter("!=", X, T)) == 0.5
+    assert kept(Filter("<", X, T), together=True) == 0.5  # x may follow t
+    assert kept(Filter("<", T, LATER)) == 0.5
+
+
 def test_a_window_over_rows_costs_its_rows_alone():
     # The search went through all rows of the relation first, by their second column, which many rows share or so it seemed.
     workspace = lftj.connect(executor=lftj.ThreadExecutor(threads=1))

@@ -49,6 +49,14 @@ def test_values_of_many_rows_are_known_with_their_shares():
     assert Statistics().of(RelationVersion.empty(SCHEMA, Arena())).frequent == ({}, {})
 
 
+def test_values_at_equal_distances_are_known():
+    about = Statistics().of(LooseRows(SCHEMA, Arena(), [np.arange(1000)[::-1], np.arange(1000) // 500]))
+    assert [len(codes) for codes in about.spread] == [33, 33]
+    assert about.spread[0][:3] + about.spread[0][-1:] == pytest.approx([0, 31, 62, 999], abs=1)
+    assert set(about.spread[1]) == {0, 1}
+    assert Statistics().of(LooseRows(SCHEMA, Arena(), [np.array([5, 3]), np.array([7, 7])])).spread == ([3, 5], [7, 7])
+
+
 def test_loose_rows_leave_what_is_known_of_a_relation_of_their_name():
     arena, statistics = Arena(), Statistics()
     relation = RelationVersion.build(SCHEMA, arena, [np.arange(500), np.arange(500)])
