@@ -26,6 +26,8 @@ from lftj.storage.relation import Order
 
 PERMUTED = 5
 SEARCHED = 9
+_MANY = SEARCHED
+"""Variables beyond which one level that is taken for far too little decides an order."""
 _HANDFUL = 16
 _DIVIDED = 3.0  # how many times cheaper an order must seem that does not begin where the work is divided
 
@@ -75,6 +77,8 @@ class OrderSearch:
         self.costs = self._costs_with()
         self._loose = self._restricting_nothing()
         self._every = tuple([v for v in range(len(rule.variables)) if v not in self._loose])
+        self._asked = sum([v not in self.costs.computed_only for v in self._every])
+        self.costs.many = self._asked > _MANY
         alone = len(rule.atoms) == 1 and building >= NEW_ORDER
         wide = counting and any(atom.arity > NARROW for atom in self.costs.atoms)
         self._along = bool(self._loose) and (alone or wide)
@@ -88,6 +92,7 @@ class OrderSearch:
         found = self._chosen()
         if skew := self.costs.skew():
             even, self.costs = self.costs, self._costs_with(skew)
+            self.costs.many = even.many
             uneven = self._cost(found.order)
             if uneven > _SKEWED * found.cost and uneven > _SKEWED * (careful := self._chosen()).cost:
                 return careful
@@ -113,11 +118,10 @@ class OrderSearch:
 
     def _choose(self, begun: Order) -> Choice:
         """The cheapest order that begins so."""
-        asked = sum([v not in self.costs.computed_only for v in self._every])
         start = self._longer(Begun(), begun)
-        if asked > SEARCHED:
+        if self._asked > SEARCHED:
             return min([self._complete(self._greedy(each)) for each in self._starts(start)], key=_by_cost)
-        if asked > PERMUTED:
+        if self._asked > PERMUTED:
             return self._by_subsets(start, self._greedy(start))
         self._best: Choice | None = None
         self._search(start)

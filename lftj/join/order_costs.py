@@ -101,6 +101,9 @@ class OrderCosts:
         self._crowds = {(number, 1 << variable): rows for (number, variable), rows in crowds.items()}
         self._variables = [bits(atom.columns) for atom in self.atoms]
         self._skew = skew
+        self.many = False
+        """Whether so many variables are to be ordered that not all orders are compared: then one level that is taken to bind far too little
+        decides, as those are of three columns, with few and many values, of which none is taken to know of the others."""
         self._looked_at = [self._looks_at(v) for v in range(self.every)]
         self._levels: list[dict[int, _Level]] = [{} for _ in rule.variables]
         self._combined: list[dict[int, float]] = [{} for _ in self.atoms]
@@ -159,10 +162,13 @@ class OrderCosts:
         at, inputs = self._at[variable], self.inputs[variable]
         fanouts = [self._fanout(number, bound, 1 << variable) for number in at]
         values = [max(1.0, self.atoms[number].values(variable)) for number in at]
-        shares = [min(1.0, fanout / of) for fanout, of in zip(fanouts, values, strict=True)]
+        most = max(values, default=1.0)
         if not fanouts or (inputs and any(needed & ~bound == 0 for needed in inputs)):
-            return _Level(1.0 + len(fanouts), 1, prod([min(1.0, fanout / max(values)) for fanout in fanouts]))
-        kept = min(values) * prod(shares)  # the values of a column with few are among those of one with more [Selinger 1979]
+            return _Level(1.0 + len(fanouts), 1, prod([min(1.0, fanout / most) for fanout in fanouts]))
+        if self.many:  # the values of a column with few are among those of one with more [Selinger 1979]
+            kept = min(values) * prod([min(1.0, fanout / of) for fanout, of in zip(fanouts, values, strict=True)])
+        else:
+            kept = most * prod([min(1.0, fanout / most) for fanout in fanouts])
         for number in at:
             atom = self.atoms[number]
             for again in atom.columns[variable][1:]:  # r(v, v) has a share of the rows of r

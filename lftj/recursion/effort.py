@@ -15,6 +15,8 @@ COMPILED_MOVE = 400
 """A row that it changes in one key order."""
 STEP = 4
 """A step of a join in a bootstrap; one of a walk counts once."""
+CANDIDATE = 1
+"""One that ends in a row which may be new, of a bootstrap that does not count."""
 PROOF = 8
 """A proof that is added to its row's count in a bootstrap by joins."""
 ROW = 60
@@ -33,6 +35,7 @@ TOUCHED = 400
 """A proof that a changed row has part in, and what moves in its train. Seen: 300 to 600 in closures and points-to analyses."""
 LOOK_UP = 150
 """A row that an update looks up."""
+_COUNTING = 2  # bootstraps that counting proofs takes at least
 _MOVE = 40  # a row changed in one key order
 _PAGE = 450  # a page that is copied for it
 _ROWS = 256  # on a page, at least
@@ -54,9 +57,17 @@ def laid_into(rows: int, count: int) -> int:
     return _LAID * rows + _COPIED * (pages * rows // (pages + rows))
 
 
-def found_alone(rows: int, steps: int, laid: int, walked: bool) -> int:
-    """What a bootstrap that does not count cost: the rows it found, its kernel steps, and what it took to lay rows into trees meanwhile."""
-    return WALKED_ALONE * rows + steps // STEPS_OF_WALKS if walked else ROW_ALONE * rows + STEP * steps + laid
+def found_alone(rows: int, steps: int, candidates: int, laid: int, walked: bool) -> int:
+    """What a bootstrap that does not count cost: the rows it found, its kernel steps, of which those that end in a candidate follow one
+    another and take less, and what it took to lay rows into trees meanwhile."""
+    if walked:
+        return WALKED_ALONE * rows + steps // STEPS_OF_WALKS
+    return ROW_ALONE * rows + STEP * max(0, steps - candidates) + CANDIDATE * candidates + laid
+
+
+def counting_too(rows: int, steps: int, candidates: int, work: int) -> int:
+    """What a bootstrap that counts is expected to cost where one that does not has had this `work`: candidates are proofs."""
+    return max(_COUNTING * work, STEP * steps + PROOF * candidates + ROW * rows)
 
 
 def charge(context: Context, effort: int) -> None:

@@ -23,7 +23,7 @@ from lftj.maintain.versions import Versions
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, Stratum
 from lftj.recursion.bootstrap import bootstrap
 from lftj.recursion.by_parts.decomposable import decompose
-from lftj.recursion.effort import found_alone
+from lftj.recursion.effort import counting_too, found_alone
 from lftj.recursion.elastic_bootstrap import elastic_bootstrap
 from lftj.recursion.long_chains import LongChainError, Patience, updated_from_nothing
 from lftj.recursion.update.candidates import decided_group_by_group
@@ -44,14 +44,16 @@ class RowsAlone:
     """What is kept of a stratum whose rows were found without counting.
 
     `failures`: updates in a row that were given up before; `patience`: commits to go without another try, twice as many at each failure.
-    `work` and `steps`: what the bootstrap cost (see `effort`), and its kernel steps; 0 when nothing is known. `regret`: what changes have
-    taken since then that counts would have saved. `rounds`: what the rounds of an evaluation of parts cost, however little they found.
+    `work` and `steps`: what the bootstrap cost (see `effort`), and its kernel steps; 0 when nothing is known. `counting`: what one that
+    counts is expected to cost. `regret`: what changes have taken since then that counts would have saved. `rounds`: what the rounds of an
+    evaluation of parts cost, however little they found.
     """
 
     failures: int = 0
     patience: int = 0
     work: int = 0
     steps: int = 0
+    counting: int = 0
     regret: int = 0
     rounds: int = 0
     bytes = 0
@@ -220,7 +222,7 @@ def rows_alone(
 
     `long_chains`: whether rounds are run to the end, however long they are.
     """
-    before, laid = context.work, context.laid
+    before, candidates, laid = context.work, context.found, context.laid
     try:
         found = bootstrap(schemas, rules, versions, context, None if long_chains else Patience(context).after_round)
     except LongChainError:
@@ -229,8 +231,10 @@ def rows_alone(
     steps = context.work - before
     rows = sum(len(columns[0]) for columns in found.values())
     normal = [rule for rule in rules if isinstance(rule, NormalRule)]
-    work = found_alone(rows, steps, context.laid - laid, decompose(schemas, normal) is not None)
-    return Followed(_net(found, versions), replace(kept, work=work, steps=steps), strategy)
+    candidates = context.found - candidates
+    work = found_alone(rows, steps, candidates, context.laid - laid, decompose(schemas, normal) is not None)
+    kept = replace(kept, work=work, steps=steps, counting=counting_too(rows, steps, candidates, work))
+    return Followed(_net(found, versions), kept, strategy)
 
 
 def _by_moves(

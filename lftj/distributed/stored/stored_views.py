@@ -41,7 +41,7 @@ class ViewWriter:
     def view(self, state: ViewState) -> dict[str, Any]:
         """The state of a view, or of a recursive stratum, as data."""
         if isinstance(state, RowsAlone):
-            return {"alone": [state.failures, state.patience, state.work, state.steps]}
+            return {"alone": [state.failures, state.patience, state.work, state.steps, state.counting]}
         if isinstance(state, StratumState):
             return self._stratum(state)
         assert isinstance(state, RelationState)

@@ -20,7 +20,7 @@ from lftj.errors import ValueRangeError
 from lftj.join.context import AllowanceSpentError, Context
 from lftj.maintain.versions import Versions
 from lftj.program.normal_form import NormalRule, RelationSchema, Stratum
-from lftj.recursion.effort import ROW_ALONE, STEP, TOUCHED
+from lftj.recursion.effort import ROW_ALONE, STEP, TOUCHED, counting_too
 from lftj.recursion.elastic import Followed, Kept, RowsAlone, countable, rows_alone
 from lftj.recursion.rederivation.rederivation import Rederivation
 from lftj.recursion.update.forecast import ALWAYS, changes_below
@@ -31,7 +31,6 @@ _ALWAYS = 20_000_000  # what a change may cost that takes no more than a bootstr
 _SMALL = 1_000_000  # what evaluating parts may cost that nothing else is tried for: some five milliseconds
 _LEAST = 2_000_000  # what a deletion, or a change of rules, may cost even where a bootstrap takes less: ten milliseconds
 _WORTH = 3  # bootstraps that a deletion may cost by this count, which takes it for dearer than it mostly is
-_COUNTING = 2  # bootstraps that counting proofs takes beside finding the rows
 
 
 def follow_by_rows(
@@ -93,7 +92,7 @@ def _least(kept: RowsAlone, instead: int, takes: bool, share: float, told: bool)
 
 def _counts_are_due(kept: RowsAlone) -> bool:
     """Whether what may take rows away is to be followed by counts, if at all."""
-    return kept.failures > 0 or kept.regret > max(_ALWAYS, _COUNTING * kept.work)
+    return kept.failures > 0 or kept.regret > max(_ALWAYS, kept.counting)
 
 
 def _regretted(anew: Followed, spent: int) -> Followed:
@@ -111,4 +110,6 @@ def _settled(version: RelationVersion) -> RelationVersion:
 
 def taken_over(versions: Versions, relations: Iterable[str]) -> RowsAlone:
     """What is kept of a stratum whose relations were derived by others until now: at least that many rows were found and stored."""
-    return RowsAlone(work=(ROW_ALONE + STEP) * sum(versions.before(name).count for name in relations))
+    rows = sum(versions.before(name).count for name in relations)
+    work = (ROW_ALONE + STEP) * rows
+    return RowsAlone(work=work, counting=counting_too(rows, rows, rows, work))
