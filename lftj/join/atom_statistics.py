@@ -50,13 +50,13 @@ class AtomStatistics:
 
     def frequent(self, variable: int) -> Mapping[int, float]:
         """The codes that many rows have in a variable's first column, and their shares of the rows, as far as known."""
-        frequent = self.statistics.frequent
-        return frequent[self.columns[variable][0]] if frequent else _UNKNOWN
+        sample = self.statistics.sample
+        return _UNKNOWN if sample is None else sample.frequent(self.columns[variable][0])
 
     def spread(self, variable: int) -> Sequence[int]:
         """Codes at equal distances in the ascending order of a variable's first column, as far as known."""
-        spread = self.statistics.spread
-        return spread[self.columns[variable][0]] if spread else ()
+        sample = self.statistics.sample
+        return () if sample is None else sample.spread(self.columns[variable][0])
 
     def key_order(self, bound: Order) -> Order:
         """The key order needed when variables are bound in this order, or what it begins with: constants, then the columns of each."""

@@ -34,6 +34,7 @@ _DIVIDED = 3.0  # how many times cheaper an order must seem that does not begin 
 _SKEWED = 4.0
 """How many times dearer than another an order must seem, some values having many rows, to give way to it."""
 
+_WORTH_A_LOOK = 20_000  # cost of an order below which skew, which may make it tens of times as much, is not looked for
 _STARTS = 12  # atoms up to which an order of many variables is begun with each
 
 _by_bindings = attrgetter("bindings")
@@ -90,7 +91,7 @@ class OrderSearch:
         occur together, so it counts only against an order that would cost many times as much by it as another.
         """
         found = self._chosen()
-        if skew := self.costs.skew():
+        if found.cost > _WORTH_A_LOOK and (skew := self.costs.skew()):
             even, self.costs = self.costs, self._costs_with(skew)
             self.costs.many = even.many
             uneven = self._cost(found.order)

@@ -6,7 +6,7 @@ A wrong estimate costs time, never an answer.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -22,9 +22,43 @@ _FEW = 100
 _SEVERAL = 2.0  # rows for each value of one that repeats
 _OFTEN = 4
 """Times that a sample has a value which says more of how many rows have it than the mean."""
+_PAIRS = _OFTEN * (_OFTEN - 1) // 2
 _SPREAD = 33
 _LOOSE = "#loose"
 _STALE = 1.5  # growth or shrinkage after which a relation is sampled again
+
+
+class Sample:
+    """Values of each column in ascending order, of which some facts are looked for only when a plan asks.
+
+    `pairs`: how many pairs of a column's values are equal.
+    """
+
+    __slots__ = ("_frequent", "_ordered", "_pairs")
+
+    def __init__(self, ordered: np.ndarray, pairs: Sequence[int]):
+        self._ordered = ordered
+        self._pairs = pairs
+        self._frequent: dict[int, Mapping[int, float]] = {}
+
+    def frequent(self, column: int) -> Mapping[int, float]:
+        """The codes that many rows have, and about how large a share of the rows each has. O(sample), then O(1)."""
+        if (found := self._frequent.get(column)) is None:
+            found = self._frequent[column] = self._found_often(column) if self._pairs[column] >= _PAIRS else {}
+        return found
+
+    def spread(self, column: int) -> Sequence[int]:
+        """Codes at equal distances in the ascending order, the least and the greatest among them. O(1)."""
+        values = self._ordered[column]
+        places = np.linspace(0, len(values) - 1, min(_SPREAD, len(values))).astype(np.int64)
+        return values[places].tolist()  # type: ignore[no-any-return]
+
+    def _found_often(self, column: int) -> Mapping[int, float]:
+        values = self._ordered[column]
+        starts = np.flatnonzero(np.diff(values, prepend=values[:1] - 1))
+        times = np.diff(starts, append=len(values))
+        often = np.flatnonzero(times >= _OFTEN)
+        return dict(zip(values[starts[often]].tolist(), (times[often] / len(values)).tolist(), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +67,12 @@ class RelationStatistics:
 
     `crowds`: per column, how many rows have the value that a row drawn at random has. That is the mean number of rows per value where
     all have as many, and far more where a few have most; empty where nobody knows.
-    `frequent`: per column, the codes that many rows have, and about how large a share of the rows each has; empty likewise.
-    `spread`: per column, codes at equal distances in a sample's ascending order, the least and the greatest among them; empty likewise.
     """
 
     rows: int
     distinct: tuple[float, ...]
     crowds: tuple[float, ...] = ()
-    frequent: tuple[Mapping[int, float], ...] = ()
-    spread: tuple[Sequence[int], ...] = ()
+    sample: Sample | None = field(default=None, compare=False, repr=False)
 
     def combinations(self, columns: Iterable[int]) -> float:
         """Estimated number of distinct combinations of values in `columns`."""
@@ -66,17 +97,7 @@ def estimate(relation: RelationVersion) -> RelationStatistics:
         about, most = leading
         crowds[0] = float(max(crowds[0], relation.count / about))
         distinct[0] = about if distinct[0] < relation.count < _MOSTLY * about else min(distinct[0], most)
-    at = np.linspace(0, sample.shape[1] - 1, min(_SPREAD, sample.shape[1])).astype(np.int64)
-    frequent, spread = tuple(map(_frequent, sample)), tuple(sample[:, at].tolist())
-    return RelationStatistics(relation.count, tuple(distinct), tuple(crowds), frequent, spread)
-
-
-def _frequent(ordered: np.ndarray) -> dict[int, float]:
-    """The values that an ascending sample has several times, with their shares of it."""
-    starts = np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))
-    times = np.diff(starts, append=len(ordered))
-    often = np.flatnonzero(times >= _OFTEN)
-    return dict(zip(ordered[starts[often]].tolist(), (times[often] / len(ordered)).tolist(), strict=True))
+    return RelationStatistics(relation.count, tuple(distinct), tuple(crowds), Sample(sample, counts[:, 2].tolist()))
 
 
 def _distinct(values: int, once: int, rows: int, sampled: int) -> float:

@@ -21,7 +21,7 @@ from lftj.storage.relation import RelationVersion
 from lftj.types import Type
 from scantree.rows import equal_runs, sort_rows
 
-_MANY = 1 << 18
+_MANY = 1 << 20
 """Candidates from which on those that say the same, or less, are left out as they come: each row of a dense closure is found often."""
 _FEW = 256  # offers that are taken at once
 _SHARE = 16  # of more one in so many is, if that is more
@@ -60,9 +60,9 @@ class BestRows:
                 self._compact()
 
     def _compact(self) -> None:
-        """Leave out candidates that others make needless."""
-        rows = self._taken()
-        if self._lattice is None:
+        """Leave out candidates that others make needless. Where most are, it is looked for as they come."""
+        waited, rows = self._size, self._taken()
+        if self._lattice is None and 2 * len(rows[0]) < waited:
             bounds = [[int(ends[0]), int(ends[1])] for ends in ((column.min(), column.max()) for column in rows)]
             self._found = RowSet(len(rows), *np.array(bounds, np.int64).T)
             self._found.add(np.array(rows), np.arange(len(rows)))

@@ -45,16 +45,24 @@ def test_a_row_s_value_is_one_that_many_rows_have():
 
 def test_values_of_many_rows_are_known_with_their_shares():
     about = Statistics().of(LooseRows(SCHEMA, Arena(), [np.arange(100), np.repeat([7, -2, 5, 9], [3, 40, 4, 53])]))
-    assert about.frequent == ({}, {-2: 0.4, 5: 0.04, 9: 0.53})
-    assert Statistics().of(RelationVersion.empty(SCHEMA, Arena())).frequent == ({}, {})
+    assert about.sample is not None
+    assert [about.sample.frequent(column) for column in (0, 1)] == [{}, {-2: 0.4, 5: 0.04, 9: 0.53}]
+    none = Statistics().of(RelationVersion.empty(SCHEMA, Arena())).sample
+    assert none is not None
+    assert none.frequent(0) == {}
+    assert none.spread(0) == []
 
 
 def test_values_at_equal_distances_are_known():
     about = Statistics().of(LooseRows(SCHEMA, Arena(), [np.arange(1000)[::-1], np.arange(1000) // 500]))
-    assert [len(codes) for codes in about.spread] == [33, 33]
-    assert about.spread[0][:3] + about.spread[0][-1:] == pytest.approx([0, 31, 62, 999], abs=1)
-    assert set(about.spread[1]) == {0, 1}
-    assert Statistics().of(LooseRows(SCHEMA, Arena(), [np.array([5, 3]), np.array([7, 7])])).spread == ([3, 5], [7, 7])
+    assert about.sample is not None
+    spread = about.sample.spread(0)
+    assert len(spread) == 33
+    assert [*spread[:3], spread[-1]] == pytest.approx([0, 31, 62, 999], abs=1)
+    assert set(about.sample.spread(1)) == {0, 1}
+    two = Statistics().of(LooseRows(SCHEMA, Arena(), [np.array([5, 3]), np.array([7, 7])])).sample
+    assert two is not None
+    assert (two.spread(0), two.spread(1)) == ([3, 5], [7, 7])
 
 
 def test_loose_rows_leave_what_is_known_of_a_relation_of_their_name():
