@@ -26,7 +26,6 @@ from lftj.maintain.versions import Versions
 from lftj.program.normal_form import NormalRule
 from lftj.recursion.best.attaining import BEST, WithBest, attaining
 from lftj.recursion.best.improvement import Improvement, Offers
-from lftj.recursion.effort import ITERATION
 from lftj.recursion.elastic_bootstrap import elastic_bootstrap
 from lftj.recursion.long_chains import LongChainError, Patience, updated_from_nothing
 from lftj.recursion.update.elastic_update import ElasticUpdate
@@ -48,9 +47,6 @@ def prove(like: StratumState, rules: list[NormalRule], finished: Finished, below
         state = elastic_bootstrap(like.schemas, like.queries_of(plain), relations, context, Patience(context).after_round)
     except LongChainError:
         state = updated_from_nothing(like.schemas, plain, relations, context)
-        # Updates may take what rounds would have: where everything moves they take a little more than this, and giving up doubles it.
-        last = max(int(relation.counted()[1].max(initial=0)) for relation in state.relations.values())
-        state = replace(state, work=max(state.work, ITERATION * last))
     return replace(state, lattices=like.lattices) if _proven(state, finished) else None
 
 

@@ -161,6 +161,7 @@ def test_an_edge_that_no_least_label_rests_on_moves_nothing():
         assert change(ws, deleted=[(1500, 1501, 0)]) == "update"
         assert steps(ws) < 300
         assert {label for _, label in ws["label"].fetchall()} == {0}
+        ws._engine.fraction = 20  # half of all rows move
         assert change(ws, deleted=[(2990, 2991, 0)]) == "update"
         assert set(ws["label"].fetchall()) == {(x, 1501 if 1501 <= x <= 2990 else 0) for x in range(3001)}
         assert check(ws) == 1
@@ -196,6 +197,7 @@ def test_a_limit_inside_an_update_leaves_rows_and_state():
     chain = [(i, i + 1, 1) for i in range(2000)]
     with counted(SHORTEST, [*chain, (0, 5000, 1), (5000, 1, 1)]) as ws:
         before, kept = everything(ws), states(ws)
+        ws._engine.fraction = 20  # all rows move
         for work in (200, 4000, 20_000):
             with ws.limits(work=work), pytest.raises(lftj.LimitError):
                 change(ws, deleted=[(0, 1, 1)])
