@@ -16,7 +16,7 @@ import numpy as np
 
 from lftj import frames
 from lftj.dictionary import Dictionary
-from lftj.errors import MissingRowError, TransactionError, UnknownNameError
+from lftj.errors import LftjError, MissingRowError, NullValueError, TransactionError, UnknownNameError
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns, Delta, no_rows
 from lftj.storage.relation import RelationVersion, key_and_rest
@@ -191,7 +191,16 @@ def codes_of(schema: RelationSchema, values: Mapping[str, object], dictionary: D
     if unknown := [name for name in values if name not in names]:
         hint = f"its columns are {', '.join(names)}"
         raise UnknownNameError(f"relation `{schema.name}` has no column `{unknown[0]}`", code="E111", hint=hint)
-    found = {names.index(name): lookup_scalar(schema.columns[names.index(name)][1], value, dictionary) for name, value in values.items()}
+    found: dict[int, int | None] = {}
+    for name, value in values.items():
+        place = names.index(name)
+        try:
+            found[place] = lookup_scalar(schema.columns[place][1], value, dictionary)
+        except LftjError as error:
+            error.message += f", in column `{name}` of `{schema.name}`"
+            if isinstance(error, NullValueError):
+                error.hint = "relations hold no NULL, so no row has it"
+            raise
     codes = {place: code for place, code in found.items() if code is not None}
     return codes if len(codes) == len(found) else None
 

@@ -43,8 +43,9 @@ def refuse_choice_beside_extremes(strata: Iterable[Stratum], schemas: Mapping[st
     for stratum in strata:
         if not stratum.recursive or not any(schemas[name].choice for name in stratum.relations):
             continue
-        rule = next((rule for rule in stratum.rules if isinstance(rule, FunctorRule) or rule.aggregates), None)
-        if rule is not None:
+        found = [rule for rule in stratum.rules if isinstance(rule, FunctorRule) or rule.aggregates]
+        if found:
+            rule = max(found, key=lambda each: each.source)  # the one that came last made it so, as often as not
             names = ", ".join(f"`{name}`" for name in stratum.relations if "#" not in name)
             what = f"the functor `{rule.functor}`" if isinstance(rule, FunctorRule) else "an aggregate"
             verb = "compute" if isinstance(rule, FunctorRule) else "aggregate"

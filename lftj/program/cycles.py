@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lftj.errors import StratificationError
+from lftj.program.functors import OF_STRINGS
 from lftj.program.hidden import explain_hidden, only_input
 from lftj.program.monotone import Misuse
 from lftj.program.normal_form import FunctorRule, NormalRule
@@ -35,7 +36,7 @@ _HINTS = {
     "these, inside or outside, bind each variable that both have",
     "aggregate": "aggregate in a relation that the cycle does not read, after the recursion is finished; only one min or max in "
     "each head may stand in a cycle",
-    "functor": "string functors cannot stand in a cycle with `min` or `max`: compute them before it or after it",
+    "functor": "what makes strings, and `range`, cannot stand in a cycle with `min` or `max`: compute it before or after the cycle",
 }
 
 
@@ -72,7 +73,10 @@ def _error(edge: Edge, path: list[str]) -> CycleError:
 
 
 def _functor(rule: NormalRule | FunctorRule) -> str:
-    return f"the functor `{rule.functor}`" if isinstance(rule, FunctorRule) else "a functor"
+    if not isinstance(rule, FunctorRule):
+        return "a functor"
+    written = {name: operator for operator, name in OF_STRINGS.items() if operator.isalpha()}  # `cat` is written as such, too
+    return f"`{written[rule.functor]}` of strings" if rule.functor in written else f"the functor `{rule.functor}`"
 
 
 def shown_cycle(names: Sequence[str], kind: str) -> str:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import lftj
 from lftj.program.normal_form import RelationSchema
 from lftj.staging import Staging
 from lftj.storage.delta import Delta
@@ -153,3 +154,12 @@ def test_what_fails_in_the_middle_loses_no_operation(monkeypatch, trouble, at):
     with suppress(trouble):
         staging.where({0: 1})
     check(staging, {(0, 0), (0, 1)}, wanted)
+
+
+@pytest.mark.parametrize(("value", "remedy"), [(None, "so no row has it"), (2.5, None)], ids=["NULL", "another type"])
+def test_a_value_to_delete_by_that_no_row_can_have_is_told_with_its_column(value: object, remedy: str | None):
+    workspace = lftj.connect()
+    workspace.relation("r", {"x": int, "s": str})
+    with workspace.transaction() as transaction, pytest.raises(lftj.LftjError, match="in column `x` of `r`") as caught:
+        transaction.delete_where("r", x=value)
+    assert remedy is None or remedy in str(caught.value)
