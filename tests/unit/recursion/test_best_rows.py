@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
@@ -89,3 +90,36 @@ def test_labels_of_a_grid_take_steps_for_its_edges_not_for_their_corrections():
         ws.add_rules("\n".join(line for line in LABELS.splitlines() if "decl edge" not in line))
         assert steps(ws) < 60 * len(edges)
         assert {label for _, label in ws["label"].fetchall()} == {0}
+
+
+@pytest.mark.parametrize("few", [True, False], ids=["much the same", "all different"])
+@pytest.mark.parametrize("function", [None, "min", "max"])
+def test_of_very_many_offers_only_those_that_count_wait(function: str | None, few: bool, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("lftj.recursion.best.best_rows._MANY", 500)
+    draw, schema = np.random.default_rng(8), RelationSchema("v", (("x", INT), ("value", INT)))
+    rows = BestRows(RelationVersion.empty(schema, Arena()), function and Lattice(1, function), Dictionary())  # type: ignore[arg-type]
+    expected: set[tuple[int, ...]] = set()
+    for turn in range(2):
+        offers = [draw.integers(-20, 20 if few else 10**12, (2, 300)) for _ in range(40)]
+        for number, each in enumerate(offers):
+            rows.add(each[::-1], np.array([1, 0]))
+            assert rows.offered <= max(800, 2 * 40**2) or not few, (turn, number)
+        expected |= {tuple(row) for row in np.concatenate(offers, axis=1).T.tolist()}
+        rows.take_offers() if turn else rows.take_fresh()
+        assert rows.offered == 0
+        if not turn:
+            of_group = {}
+            for x, value in sorted(expected, key=lambda row: row[1], reverse=function == "min"):
+                of_group[x] = value
+            found = {tuple(row) for row in np.transpose(rows.total.columns()).tolist()}
+            assert found == (expected if function is None else set(of_group.items()))
+
+
+def test_threads_that_add_very_many_offers_lose_none(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("lftj.recursion.best.best_rows._MANY", 500)
+    rows = BestRows(RelationVersion.empty(RelationSchema("v", (("x", INT),)), Arena()), None, Dictionary())
+    with ThreadPoolExecutor(4) as threads:
+        list(
+            threads.map(lambda first: [rows.add_columns([np.arange(i, i + 50) % 3000]) for i in range(first, 9000, 160)], range(0, 160, 40))
+        )
+    assert rows.take_fresh()[0].tolist() == list(range(3000))
