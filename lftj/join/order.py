@@ -225,11 +225,9 @@ class OrderSearch:
         """Where to begin: where it is cheapest now, and, where nothing is bound yet and atoms are few, with each atom in turn."""
         ready = frozenset(self._following(begun.bound))
         firsts = [min(own, key=self._fewest(begun)) for atom in self.costs.atoms if (own := ready.intersection(atom.columns))]
-        return (
-            [begun, *[self.costs.longer(begun, v) for v in dict.fromkeys(firsts)]]
-            if not begun.order and len(firsts) <= _STARTS
-            else [begun]
-        )
+        if begun.order or len(firsts) > _STARTS:
+            return [begun]
+        return [begun, *[self.costs.longer(begun, variable) for variable in dict.fromkeys(firsts)]]
 
     def _fewest(self, begun: Begun) -> Callable[[int], tuple[float, int]]:
         """Of variables that may come next, what tells the cheapest."""

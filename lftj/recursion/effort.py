@@ -65,9 +65,9 @@ def found_alone(rows: int, steps: int, candidates: int, laid: int, walked: bool)
     return ROW_ALONE * rows + STEP * max(0, steps - candidates) + CANDIDATE * candidates + laid
 
 
-def counting_too(rows: int, steps: int, candidates: int, work: int) -> int:
+def counting_too(rows: int, steps: int, candidates: int, work: int, walked: bool) -> int:
     """What a bootstrap that counts is expected to cost where one that does not has had this `work`: candidates are proofs."""
-    return max(_COUNTING * work, STEP * steps + PROOF * candidates + ROW * rows)
+    return _COUNTING * work if walked else max(_COUNTING * work, STEP * steps + PROOF * candidates + ROW * rows)
 
 
 def charge(context: Context, effort: int) -> None:

@@ -231,9 +231,9 @@ def rows_alone(
     steps = context.work - before
     rows = sum(len(columns[0]) for columns in found.values())
     normal = [rule for rule in rules if isinstance(rule, NormalRule)]
-    candidates = context.found - candidates
-    work = found_alone(rows, steps, candidates, context.laid - laid, decompose(schemas, normal) is not None)
-    kept = replace(kept, work=work, steps=steps, counting=counting_too(rows, steps, candidates, work))
+    candidates, walked = context.found - candidates, decompose(schemas, normal) is not None
+    work = found_alone(rows, steps, candidates, context.laid - laid, walked)
+    kept = replace(kept, work=work, steps=steps, counting=counting_too(rows, steps, candidates, work, walked))
     return Followed(_net(found, versions), kept, strategy)
 
 

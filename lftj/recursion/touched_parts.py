@@ -79,7 +79,7 @@ class TouchedParts:
         walked = decompose(self.schemas, self.prepared.rules) is not None
         rows, candidates = sum(len(rows[0]) for rows in new.values()), context.found - candidates
         work = found_alone(rows, steps, candidates, context.laid - laid, walked)
-        counting = max(alone.counting, counting_too(rows, steps, candidates, work))
+        counting = max(alone.counting, counting_too(rows, steps, candidates, work, walked))
         rounds = ITERATION * self.prepared.runs
         alone = replace(alone, work=max(alone.work, work), steps=max(alone.steps, steps), counting=counting, rounds=rounds)
         return Followed({name: Delta(*differences(new[name], old[name])) for name in self.schemas}, alone, "parts")

@@ -60,7 +60,7 @@ class BestRows:
                 self._compact()
 
     def _compact(self) -> None:
-        """Leave out candidates that others make needless. Where most are, it is looked for as they come."""
+        """Leave out candidates that others make needless. Where most were, each that comes later is looked up at once."""
         waited, rows = self._size, self._taken()
         if self._lattice is None and 2 * len(rows[0]) < waited:
             bounds = [[int(ends[0]), int(ends[1])] for ends in ((column.min(), column.max()) for column in rows)]

@@ -112,4 +112,4 @@ def taken_over(versions: Versions, relations: Iterable[str]) -> RowsAlone:
     """What is kept of a stratum whose relations were derived by others until now: at least that many rows were found and stored."""
     rows = sum(versions.before(name).count for name in relations)
     work = (ROW_ALONE + STEP) * rows
-    return RowsAlone(work=work, counting=counting_too(rows, rows, rows, work))
+    return RowsAlone(work=work, counting=counting_too(rows, rows, rows, work, walked=False))
