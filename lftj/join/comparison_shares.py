@@ -16,7 +16,8 @@ from lftj.types import STR, code_of
 
 _ONE = 0.5
 """Share of values that a comparison is taken to keep where nothing is known of them."""
-_LEAST = 0.01
+_FAR_FEWER = _ONE / 4
+_LEAST = 0.002
 """Share that it may keep where no value known passes: those known are few."""
 _WINDOW = 0.05
 """The same of two that are the ends of one range, as `t <= u` and `u < t + 60`: most are narrow."""
@@ -61,6 +62,11 @@ class ComparisonShares:
 
     def __init__(self, rule: NormalRule, spreads: Spreads = nothing_known):
         self._comparisons = [_comparison(condition, rule, spreads) for condition in rule.filters]
+
+    @property
+    def tell(self) -> bool:
+        """Whether a comparison keeps far fewer values than one of which nothing is known."""
+        return any(comparison.share < _FAR_FEWER for comparison in self._comparisons)
 
     def looks_at(self, variable: int) -> int:
         """The variables, as bits, of the comparisons that have this one."""

@@ -25,7 +25,6 @@ from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import RelationVersion
 
 _LEAST = 1 << 15  # rows below which a search takes no time
-_LOOKED_AT = 0.2  # of a kernel step, what it takes to look at a row as it lies
 _SMALLER = 2  # times that a relation has to have fewer rows than the one that it restricts
 _SAMPLE = 1024  # rows that tell what tests are worth
 _PASSING = 0.75  # share of the rows that pass from which on a test is not worth its time
@@ -67,7 +66,7 @@ class MatchingRows:
         name, relation = reads[largest], relations[reads[largest]]
         if reads.count(name) > 1 or isinstance(relation, LooseRows):
             return None
-        if not _LEAST <= relation.count <= AT_ONCE or cost <= relation.count * _LOOKED_AT:
+        if not _LEAST <= relation.count <= AT_ONCE or cost <= relation.count:
             return None
         found = MatchingRows(name, relation, _Tests(rule, relations, context).of(largest), context)
         return found if found.tests and found.share <= _WORTH_IT else None

@@ -31,10 +31,10 @@ _MANY = SEARCHED
 _HANDFUL = 16
 _DIVIDED = 3.0  # how many times cheaper an order must seem that does not begin where the work is divided
 
-_SKEWED = 4.0
-"""How many times dearer than another an order must seem, some values having many rows, to give way to it."""
+_MANY_TIMES = 4.0
+"""How many times dearer than another an order must seem, by what samples tell, to give way to it."""
 
-_WORTH_A_LOOK = 20_000  # cost of an order below which skew, which may make it tens of times as much, is not looked for
+_WORTH_A_LOOK = 20_000  # cost of an order below which it is not asked what samples tell, which may make it tens of times as much
 _STARTS = 12  # atoms up to which an order of many variables is begun with each
 
 _by_bindings = attrgetter("bindings")
@@ -87,17 +87,16 @@ class OrderSearch:
     def choose(self) -> Choice:
         """The cheapest order found; one that begins with the rule's `lead` unless another seems much cheaper.
 
-        It is cheapest if all values have as many rows. What is known of those that have more is from samples and says nothing of which
-        occur together, so it counts only against an order that would cost many times as much by it as another.
+        It is cheapest if all values have as many rows and comparisons leave half of them. What samples tell of that says nothing of which
+        values occur together, so it counts only against an order that would cost many times as much by it as another.
         """
         found = self._chosen()
-        if found.cost > _WORTH_A_LOOK and (skew := self.costs.skew()):
-            even, self.costs = self.costs, self._costs_with(skew)
-            self.costs.many = even.many
-            uneven = self._cost(found.order)
-            if uneven > _SKEWED * found.cost and uneven > _SKEWED * (careful := self._chosen()).cost:
+        if found.cost > _WORTH_A_LOOK:
+            plain, self.costs = self.costs, self._costs_with(informed=True)
+            self.costs.many = plain.many
+            if self.costs.tell and self._cost(found.order) > _MANY_TIMES * (careful := self._chosen()).cost:
                 return careful
-            self.costs = even
+            self.costs = plain
         return found
 
     def _chosen(self) -> Choice:

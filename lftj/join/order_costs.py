@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from lftj.join.atom_statistics import AtomStatistics
-from lftj.join.comparison_shares import ComparisonShares
+from lftj.join.comparison_shares import ComparisonShares, nothing_known
 from lftj.join.skew import NO_SKEW, Skew, skew_of
 from lftj.join.statistics import RelationStatistics
 from lftj.join.upkeep import Upkeep
@@ -72,7 +72,8 @@ class _Needed(NamedTuple):
 class OrderCosts:
     """The costs for one rule; `OrderSearch` says what is given. `every`: the number of variables.
 
-    `skew`: what is to be minded of values that many rows have; without it all values have as many.
+    `informed`: by what samples tell of values that many rows have, and of those that comparisons leave; else all values have as many
+    rows, and all comparisons leave as many values.
     """
 
     def __init__(
@@ -84,7 +85,7 @@ class OrderCosts:
         building: float,
         upkeep: Upkeep | None,
         crowds: Crowds,
-        skew: Skew = NO_SKEW,
+        informed: bool = False,
     ):
         self.atoms = [AtomStatistics.of(a.relation, a.args, statistics(a.relation), key_orders(a.relation)) for a in rule.atoms]
         self.every = len(rule.variables)
@@ -93,14 +94,14 @@ class OrderCosts:
             for variable in atom.columns:
                 self._at[variable].append(number)
         self.computed_only = frozenset([v for v, at in enumerate(self._at) if not at])
-        self._comparisons = ComparisonShares(rule, self._spreads)
+        self._comparisons = ComparisonShares(rule, self._spreads if informed else nothing_known)
         self.inputs: list[list[int]] = [[] for _ in rule.variables]
         for assignment in rule.assignments:
             self.inputs[assignment.variable].append(bits(variables_of(assignment.expression)))
         self._leading, self._building, self._upkeep = leading, building, upkeep
         self._crowds = {(number, 1 << variable): rows for (number, variable), rows in crowds.items()}
         self._variables = [bits(atom.columns) for atom in self.atoms]
-        self._skew = skew
+        self._skew: Skew = skew_of(self.atoms, self._at) if informed else NO_SKEW
         self.many = False
         """Whether so many variables are to be ordered that not all orders are compared: then one level that is taken to bind far too little
         decides, as those are of three columns, with few and many values, of which none is taken to know of the others."""
@@ -113,9 +114,10 @@ class OrderCosts:
         self._loose: dict[Order, list[tuple[int, list[int], Order]]] = {}
         self._arrangements: dict[tuple[int, Order, Order], Order] = {}
 
-    def skew(self) -> Skew:
-        """What is known of values that many rows have."""
-        return skew_of(self.atoms, self._at)
+    @property
+    def tell(self) -> bool:
+        """Whether samples tell of anything that may make costs many times as much, or as little."""
+        return bool(self._skew) or self._comparisons.tell
 
     def occurs_once(self, variable: int) -> bool:
         """Whether a variable is in one column of one atom."""
