@@ -222,10 +222,10 @@ class OrderSearch:
 
     def _starts(self, begun: Begun) -> list[Begun]:
         """Where to begin: where it is cheapest now, and, where nothing is bound yet and atoms are few, with each atom in turn."""
+        if begun.order or len(self.costs.atoms) > _STARTS:
+            return [begun]
         ready = frozenset(self._following(begun.bound))
         firsts = [min(own, key=self._fewest(begun)) for atom in self.costs.atoms if (own := ready.intersection(atom.columns))]
-        if begun.order or len(firsts) > _STARTS:
-            return [begun]
         return [begun, *[self.costs.longer(begun, variable) for variable in dict.fromkeys(firsts)]]
 
     def _fewest(self, begun: Begun) -> Callable[[int], tuple[float, int]]:

@@ -18,7 +18,7 @@ from lftj.program.checked import CheckedAtom, CheckedChoice, CheckedLiteral, Che
 from lftj.program.constructs import Lowering
 from lftj.program.cycles import CycleError
 from lftj.program.hidden import HiddenRelations
-from lftj.program.normal_form import FunctorRule, Ref, RelationSchema, Stratum
+from lftj.program.normal_form import FunctorRule, NormalRule, Ref, RelationSchema, Stratum
 from lftj.program.scope import mentioned_names
 from lftj.syntax import tree
 from lftj.syntax.depth import children
@@ -43,10 +43,8 @@ def refuse_choice_beside_extremes(strata: Iterable[Stratum], schemas: Mapping[st
     for stratum in strata:
         if not stratum.recursive or not any(schemas[name].choice for name in stratum.relations):
             continue
-        found = [rule for rule in stratum.rules if isinstance(rule, FunctorRule) or rule.aggregates]
-        if found:
-            rule = max(found, key=lambda each: each.source)  # the one that came last made it so, as often as not
-            names = ", ".join(f"`{name}`" for name in stratum.relations if "#" not in name)
+        names = ", ".join(f"`{name}`" for name in stratum.relations if "#" not in name)
+        for rule in _beside_choice(stratum):
             what = f"the functor `{rule.functor}`" if isinstance(rule, FunctorRule) else "an aggregate"
             verb = "compute" if isinstance(rule, FunctorRule) else "aggregate"
             hint = f"{verb} in a relation of its own, outside the cycle, and choose among its rows"
@@ -55,6 +53,14 @@ def refuse_choice_beside_extremes(strata: Iterable[Stratum], schemas: Mapping[st
             errors.append(error)
     if errors:
         raise ProgramErrors(errors)
+
+
+def _beside_choice(stratum: Stratum) -> Sequence[NormalRule | FunctorRule]:
+    """The rules that must not stand beside a choice: one for each of the user's that makes strings, or else the last that aggregates, which
+    closed the cycle as often as not."""
+    functors = {rule.source: rule for rule in reversed(stratum.rules) if isinstance(rule, FunctorRule)}  # of each its first
+    aggregates = [rule for rule in stratum.rules if isinstance(rule, NormalRule) and rule.aggregates]
+    return [*functors.values()] or sorted(aggregates, key=lambda rule: rule.source)[-1:]
 
 
 def _problem(choice: tree.Choice, first: tree.Choice) -> tuple[str, str] | None:

@@ -5,6 +5,8 @@ Rough figures serve: they decide which of two ways is taken, never what comes ou
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from lftj.join.context import AllowanceSpentError, Context
 
 ITERATION = 20_000
@@ -57,17 +59,32 @@ def laid_into(rows: int, count: int) -> int:
     return _LAID * rows + _COPIED * (pages * rows // (pages + rows))
 
 
-def found_alone(rows: int, steps: int, candidates: int, laid: int, walked: bool) -> int:
-    """What a bootstrap that does not count cost: the rows it found, its kernel steps, of which those that end in a candidate follow one
-    another and take less, and what it took to lay rows into trees meanwhile."""
-    if walked:
-        return WALKED_ALONE * rows + steps // STEPS_OF_WALKS
-    return ROW_ALONE * rows + STEP * max(0, steps - candidates) + CANDIDATE * candidates + laid
+class Spent(NamedTuple):
+    """What a bootstrap that does not count cost, its kernel steps, and what one that counts is expected to cost."""
+
+    work: int
+    steps: int
+    counting: int
 
 
-def counting_too(rows: int, steps: int, candidates: int, work: int, walked: bool) -> int:
-    """What a bootstrap that counts is expected to cost where one that does not has had this `work`: candidates are proofs."""
-    return _COUNTING * work if walked else max(_COUNTING * work, STEP * steps + PROOF * candidates + ROW * rows)
+class Meter:
+    """What a bootstrap that does not count costs, from now on."""
+
+    def __init__(self, context: Context):
+        self._context = context
+        self._before = context.work, context.found, context.laid
+
+    def spent(self, rows: int, walked: bool) -> Spent:
+        """That it found so many rows, by walks or by joins, cost this."""
+        context = self._context
+        work, found, laid = self._before
+        steps, candidates = context.work - work, context.found - found
+        if walked:
+            alone = WALKED_ALONE * rows + steps // STEPS_OF_WALKS
+            return Spent(alone, steps, _COUNTING * alone)
+        # steps that end in a candidate follow one another and take less, but each candidate is a proof to be counted
+        alone = ROW_ALONE * rows + STEP * max(0, steps - candidates) + CANDIDATE * candidates + context.laid - laid
+        return Spent(alone, steps, max(_COUNTING * alone, STEP * steps + PROOF * candidates + ROW * rows))
 
 
 def charge(context: Context, effort: int) -> None:

@@ -23,7 +23,7 @@ from lftj.maintain.versions import Versions
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, Stratum
 from lftj.recursion.bootstrap import bootstrap
 from lftj.recursion.by_parts.decomposable import decompose
-from lftj.recursion.effort import counting_too, found_alone
+from lftj.recursion.effort import Meter
 from lftj.recursion.elastic_bootstrap import elastic_bootstrap
 from lftj.recursion.long_chains import LongChainError, Patience, updated_from_nothing
 from lftj.recursion.update.candidates import decided_group_by_group
@@ -222,18 +222,15 @@ def rows_alone(
 
     `long_chains`: whether rounds are run to the end, however long they are.
     """
-    before, candidates, laid = context.work, context.found, context.laid
+    meter = Meter(context)
     try:
         found = bootstrap(schemas, rules, versions, context, None if long_chains else Patience(context).after_round)
     except LongChainError:
         rules = [rule for rule in rules if isinstance(rule, NormalRule)]
         return _by_moves(schemas, rules, versions, context, kept, strategy)
-    steps = context.work - before
-    rows = sum(len(columns[0]) for columns in found.values())
     normal = [rule for rule in rules if isinstance(rule, NormalRule)]
-    candidates, walked = context.found - candidates, decompose(schemas, normal) is not None
-    work = found_alone(rows, steps, candidates, context.laid - laid, walked)
-    kept = replace(kept, work=work, steps=steps, counting=counting_too(rows, steps, candidates, work, walked))
+    spent = meter.spent(sum(len(columns[0]) for columns in found.values()), decompose(schemas, normal) is not None)
+    kept = replace(kept, **spent._asdict())
     return Followed(_net(found, versions), kept, strategy)
 
 

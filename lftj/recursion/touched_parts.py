@@ -21,7 +21,7 @@ from lftj.maintain.versions import MOST_PARTS, Parts, Versions
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref, RelationSchema
 from lftj.recursion.bootstrap import bootstrap, bootstrap_prepared
 from lftj.recursion.by_parts.decomposable import decompose
-from lftj.recursion.effort import ITERATION, counting_too, found_alone
+from lftj.recursion.effort import ITERATION, Meter, Spent
 from lftj.recursion.elastic import Followed, RowsAlone
 from lftj.recursion.rounds.few_rounds import close_few
 from lftj.recursion.rounds.prepared_rules import PreparedRules
@@ -70,18 +70,15 @@ class TouchedParts:
         """The stratum, `alone` before, from these parts; all of it takes at least what they took. Raises what evaluation raises."""
         if not len(self.values):
             return Followed({name: Delta.empty(stored_width(schema.arity)) for name, schema in self.schemas.items()}, alone, "parts")
-        before, candidates, laid, self.prepared.runs = context.work, context.found, context.laid, 0
+        meter, self.prepared.runs = Meter(context), 0
         old = {name: _rows_of(versions[name], column, self.values) for name, column in self.kept.items()}
         new = _evaluated(self.schemas, self.kept, self.prepared, self.values, versions, context)
         for name, column in self.kept.items():
             versions.note_parts(name, _whole(column, self.values, old[name][column], new[name][column]))
-        steps = context.work - before
         walked = decompose(self.schemas, self.prepared.rules) is not None
-        rows, candidates = sum(len(rows[0]) for rows in new.values()), context.found - candidates
-        work = found_alone(rows, steps, candidates, context.laid - laid, walked)
-        counting = max(alone.counting, counting_too(rows, steps, candidates, work, walked))
-        rounds = ITERATION * self.prepared.runs
-        alone = replace(alone, work=max(alone.work, work), steps=max(alone.steps, steps), counting=counting, rounds=rounds)
+        spent = meter.spent(sum(len(rows[0]) for rows in new.values()), walked)
+        most = Spent(*map(max, spent, (alone.work, alone.steps, alone.counting)))
+        alone = replace(alone, **most._asdict(), rounds=ITERATION * self.prepared.runs)
         return Followed({name: Delta(*differences(new[name], old[name])) for name in self.schemas}, alone, "parts")
 
 

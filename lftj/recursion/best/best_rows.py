@@ -23,6 +23,7 @@ from scantree.rows import equal_runs, sort_rows
 
 _MANY = 1 << 20
 """Candidates from which on those that say the same, or less, are left out as they come: each row of a dense closure is found often."""
+_WORD = 8
 _FEW = 256  # offers that are taken at once
 _SHARE = 16  # of more one in so many is, if that is more
 
@@ -63,9 +64,9 @@ class BestRows:
         """Leave out candidates that others make needless. Where most were, each that comes later is looked up at once."""
         waited, rows = self._size, self._taken()
         if self._lattice is None and 2 * len(rows[0]) < waited:
-            bounds = [[int(ends[0]), int(ends[1])] for ends in ((column.min(), column.max()) for column in rows)]
-            self._found = RowSet(len(rows), *np.array(bounds, np.int64).T)
-            self._found.add(np.array(rows), np.arange(len(rows)))
+            matrix = np.array(rows)
+            self._found = RowSet(len(matrix), matrix.min(axis=1), matrix.max(axis=1))
+            self._found.add(matrix, np.arange(len(matrix)))
         else:
             self._wait(np.array(rows))
             self._most = max(_MANY, 2 * self._size)
@@ -82,6 +83,11 @@ class BestRows:
     def offered(self) -> int:
         """How many candidates wait to be looked at."""
         return self._size if self._found is None else self._found.count
+
+    @property
+    def bytes(self) -> int:
+        """What the candidates that wait take."""
+        return self.offered * stored_width(self.total.schema.arity) * _WORD
 
     def take_offers(self) -> np.ndarray:
         """The candidates that wait, as a matrix of columns × rows, to be looked at elsewhere."""

@@ -30,7 +30,6 @@ from lftj.storage.database import base_name
 from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import RelationVersion
 
-_WORD = 8
 _OPEN = "#open"
 """Behind a relation's name: its groups without a value."""
 
@@ -138,7 +137,6 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
         for piece in chunks(plan, relations, self.context):
             self.context.found += piece.shape[1]
             rows.add(*((piece, picks) if needed else (np.zeros((1, 1), np.int64), np.zeros(1, np.int64))))
-        self.context.check_memory(rows.offered * rows.total.schema.arity * _WORD)
 
     def offer_driven(self, rule: NormalRule, driver: str, rows: RelationVersion) -> None:
         """Add what a rule offers that has an atom more, which reads `rows` by the name `driver`."""
@@ -150,6 +148,7 @@ class MonotoneFixpoint(Fixpoint[BestRows]):
         if self.compiled and self.few.worth_trying(sum(rows.offered for rows in self.rows.values())):
             self._do_compiled()
         self.context.spend(1)
+        self.context.check_memory(sum([rows.bytes for rows in self.rows.values()]))
         self.rounds += 1
         self.older = dict(self.totals)
         for name, schema in self.schemas.items():

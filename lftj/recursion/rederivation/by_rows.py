@@ -20,7 +20,7 @@ from lftj.errors import ValueRangeError
 from lftj.join.context import AllowanceSpentError, Context
 from lftj.maintain.versions import Versions
 from lftj.program.normal_form import NormalRule, RelationSchema, Stratum
-from lftj.recursion.effort import ROW_ALONE, STEP, TOUCHED, counting_too
+from lftj.recursion.effort import PROOF, ROW, ROW_ALONE, STEP, TOUCHED
 from lftj.recursion.elastic import Followed, Kept, RowsAlone, countable, rows_alone
 from lftj.recursion.rederivation.rederivation import Rederivation
 from lftj.recursion.update.forecast import ALWAYS, changes_below
@@ -111,5 +111,4 @@ def _settled(version: RelationVersion) -> RelationVersion:
 def taken_over(versions: Versions, relations: Iterable[str]) -> RowsAlone:
     """What is kept of a stratum whose relations were derived by others until now: at least that many rows were found and stored."""
     rows = sum(versions.before(name).count for name in relations)
-    work = (ROW_ALONE + STEP) * rows
-    return RowsAlone(work=work, counting=counting_too(rows, rows, rows, work, walked=False))
+    return RowsAlone(work=(ROW_ALONE + STEP) * rows, counting=(ROW + STEP + PROOF) * rows)

@@ -118,3 +118,15 @@ def test_a_functor_takes_its_values_from_outside_a_cycle_however_ordered(head: s
         made, _ = made.add(parse(second))
     recursive = [stratum for stratum in made.stratified.strata if stratum.recursive]
     assert not any(isinstance(rule, FunctorRule) for stratum in recursive for rule in stratum.rules)
+
+
+def test_each_rule_with_a_functor_beside_a_choice_takes_its_values_from_outside():
+    names = ".decl a, b, c, h(x: symbol) .decl k(x: symbol) choice-domain x\n"
+    made, _ = Program().add(
+        parse(names + "k(x) :- a(x). h(x) :- k(x). k(x) :- h(x), b(x), strlen(x) < 3. k(x) :- h(x), c(x), strlen(x) > 5.")
+    )
+    recursive = [stratum for stratum in made.stratified.strata if stratum.recursive]
+    assert not any(isinstance(rule, FunctorRule) for stratum in recursive for rule in stratum.rules)
+    with pytest.raises(ProgramErrors) as caught:
+        made.add(parse("k(cat(x, x)) :- h(x), b(x), strlen(x) < 2. k(cat(x, y)) :- h(x), h(y)."))
+    assert {error.code for error in caught.value.errors} == {"E153"}
