@@ -280,17 +280,3 @@ def test_a_row_that_is_derived_in_hundreds_of_ways_is_no_reason_to_count_soon():
         assert states(workspace) == []
     assert len(workspace["t"]) == 90_000
     assert workspace.verify() == []
-
-
-def test_what_memory_is_limited_to_counts_candidates_of_each_round(monkeypatch: pytest.MonkeyPatch):
-    told: list[int] = []
-    monkeypatch.setattr("lftj.join.context.Context.check_memory", lambda _, beside=0: told.append(beside))
-    edges = [(x, (x + step) % 300) for x in range(300) for step in (1, 7)]
-    ring = lftj.connect(elastic=1000)
-    ring.add_rules(".decl e(x: number, y: number)\n.decl t(x: number, y: number)\nt(x, y) :- e(x, y).\nt(x, z) :- t(x, y), t(y, z).")
-    ring.load("e", edges)
-    told.clear()
-    with ring.transaction() as tx:
-        tx.delete("e", [edges[5]])
-    assert max(told) > 90_000 * 2 * 8  # all rows may be lost, and are found several times in a round
-    assert len(ring["t"]) == 90_000
