@@ -1,7 +1,8 @@
-"""Points-to, the running example of Elastic: iterations and proofs of every tuple, epoch by epoch, worked out by hand.
+"""Points-to with other facts than the paper's (tests/unit/recursion/test_paper.py): iterations and proofs of every tuple, by hand.
 
-Program, facts and the first epoch are those that its first author published (github.com/davidwzhao/souffle-fault-localization,
-tests/points-to: a session that should be secure may be an insecure one). Here each multiset is a row with (iteration, proofs).
+Program, facts and the first epoch are those that the first author of Elastic published beside the paper
+(github.com/davidwzhao/souffle-fault-localization, tests/points-to: a session that should be secure may be an insecure one). Here each
+multiset is a row with (iteration, proofs).
 """
 
 from __future__ import annotations

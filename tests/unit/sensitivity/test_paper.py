@@ -1,14 +1,13 @@
-"""The constructions of "Incremental Maintenance for Leapfrog Triejoin" [LFTJ-IVM], worked by hand.
+"""The worked examples of "Incremental Maintenance for Leapfrog Triejoin" [LFTJ-IVM], section by section.
 
-The rules are the paper's: C(x) ← A(x), B(x), and F(x, y) ← G(x, z), H(y, z), I(x, y, z), R(z) of section 4.2 with its list of indices. The
-numbers in the relations are instances of our own.
+The numbers are the paper's where its text has them; a test says where they are derived from its definitions, because they stand in a
+figure that the text at hand lacks, or where they are instances of our own. The rules are C(x) ← A(x), B(x) of sections 1 and 4.1, and
+F(x, y) ← G(x, z), H(y, z), I(x, y, z), R(z) of section 4.2 with its list of indices. Section 3 is in tests/unit/scantree/test_paper.py.
 """
 
 from __future__ import annotations
 
-import numpy as np
-
-from scantree import COUNT, Arena, IntervalTree, Monoid, Tree, complement, max_of, sum_of
+from scantree import Arena, IntervalTree, Tree
 from scantree.rows import sort_rows
 from sensitivity import EXACT, NEGATIVE_INFINITY, POSITIVE_INFINITY, SensitivityIndex, touched_intervals
 from sensitivity.trace import interval_columns
@@ -17,8 +16,8 @@ from tests.unit.sensitivity.bodies import body
 from tests.unit.sensitivity.maintained import Maintained, delta
 from tests.unit.sensitivity.triejoin import Body, Run, records_array
 
-A = {1, 3, 5, 9}
-B = {2, 3, 7, 9}
+A = {0, 2, 4, 5, 6}
+B = {1, 2, 6, 7}
 LOW, HIGH = NEGATIVE_INFINITY, POSITIVE_INFINITY
 
 # A level before x, with one value, keeps A(x), B(x) from being prefixes, for which nothing would be logged.
@@ -39,118 +38,114 @@ def sensitivities(intersection: Body, a: set[int], b: set[int]) -> tuple[list[tu
     return [(low, high) for low, high, _ in logged[0]], [(low, high) for low, high, _ in logged[1]]
 
 
-# ── 3: scan trees and interval trees ──────────────────────────────────────────────────────────────────────────────────
-def test_3_1_a_scan_combines_whole_subtrees_and_two_ends() -> None:
-    rows = [(key, value) for key, value in enumerate([3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3])]
-    keys, values = columns_of(rows, 2)
-    aggregates = [("sum", 1), ("max", 1)]
-    tree = Tree.build(Arena(reserve_bytes=1 << 26), [keys], [values], aggregates=aggregates, leaf_capacity=4, fan=4)
-    assert tree.height >= 1
-    assert tree.scan(sum_of(1), (3,), (11,)) == 1 + 5 + 9 + 2 + 6 + 5 + 3 + 5
-    assert tree.scan(max_of(1), (6,), (11,)) == 6
-    assert tree.scan(COUNT, (3,), (11,)) == 8
-
-
-def test_2_3_3_one_tree_serves_scans_of_several_kinds_and_a_change_combines_one_path_anew() -> None:
-    rows = [(group, value) for group in (0, 1) for value in range(group, 64, 2)]
-    old = Tree.build(Arena(reserve_bytes=1 << 26), columns_of(rows, 2), leaf_capacity=4, fan=4)
-    lifted: list[int] = []
-
-    def lift(columns: list[np.ndarray]) -> str:
-        lifted.append(len(columns[0]))
-        return "".join(f"{value} " for value in columns[1].tolist())
-
-    texts = Monoid.of_rows("", lift, lambda a, b: a + b)
-    assert old.scan(texts, (1,), (2,)) == "".join(f"{value} " for value in range(1, 64, 2))
-    found, (_, least), _ = old.edge_rows(np.array([[0, 1, 2]]))
-    assert (found.tolist(), least[:2].tolist()) == ([True, True, False], [0, 1])
-    _, (_, greatest), _ = old.edge_rows(np.array([[0, 1]]), last=True)
-    assert greatest.tolist() == [62, 63]
-    new = old.apply(erases=columns_of([(1, 31)], 2))
-    lifted.clear()
-    assert new.scan(texts, (1,), (2,)) == old.scan(texts, (1,), (2,)).replace("31 ", "")
-    assert 1 <= len(lifted) <= 4  # the page that changed and those cut by the ends of the group; all others are as they were
-
-
-def test_3_1_2_what_a_subset_lacks_is_found_by_counts() -> None:
-    arena = Arena(reserve_bytes=1 << 26)
-    whole = Tree.build(arena, columns_of([(value,) for value in range(64)], 1), leaf_capacity=4, fan=4)
-    part = Tree.build(arena, columns_of([(value,) for value in range(64) if value not in (5, 40)], 1), leaf_capacity=4, fan=4)
-    missing, pages = complement(whole, part)
-    assert rows_of(missing) == [(5,), (40,)]
-    assert whole.scan(COUNT, None, (5,)) == part.scan(COUNT, None, (5,)) == 5  # equal counts: nothing is missing before
-    assert (whole.scan(COUNT, None, (6,)), part.scan(COUNT, None, (6,))) == (6, 5)
-    assert pages < 2 * 64
-
-
-def test_3_3_versions_are_compared_where_they_do_not_share_pages() -> None:
-    old = Tree.build(Arena(reserve_bytes=1 << 26), columns_of([(value,) for value in range(64)], 1), leaf_capacity=4, fan=4)
-    inserted, erased, pages = old.apply(columns_of([(70,)], 1), columns_of([(9,)], 1)).diff_pages(old)
-    assert (rows_of(inserted), rows_of(erased)) == ([(70,)], [(9,)])
-    assert pages <= 2 * 2 * (old.height + 1)
-
-
-def test_3_2_a_max_scan_on_the_ends_finds_the_intervals_that_hold_a_value() -> None:
-    intervals = [(0, 3), (1, 2), (2, 9), (4, 5), (6, 6), (7, 12), (8, 8), (10, 11)]
-    tree = IntervalTree.build(Arena(reserve_bytes=1 << 26), 0, columns_of(intervals, 2), leaf_capacity=4, fan=4)
-    assert rows_of(tree.stab((), 8)) == [(2, 9), (7, 12), (8, 8)]
-    assert rows_of(tree.stab((), 3)) == [(0, 3), (2, 9)]
-    assert rows_of(tree.stab((), 13)) == []
-    assert tree.tree.scan(max_of(1), None, (7,)) == 9  # among those that begin before 7
-
-
 # ── 4.1: sensitivities ────────────────────────────────────────────────────────────────────────────────────────────────
-def test_4_1_what_a_leapfrog_join_of_two_sets_depends_on() -> None:
+Intervals = list[tuple[int, int]]
+A_SENS: Intervals = [(LOW, 0), (1, 2), (2, 4), (6, 6), (6, HIGH)]
+B_SENS: Intervals = [(LOW, 1), (2, 2), (4, 6)]
+
+
+def leapfrog(a: set[int], b: set[int]) -> tuple[Intervals, Intervals]:
+    """Sensitivities of the join as section 4.1 prints it, by its three rules; the iterator of A is the one that goes on after a match."""
+    values, at, sens = (sorted(a), sorted(b)), [0, 0], ([(LOW, min(a))], [(LOW, min(b))])
+    while True:
+        here = [values[i][at[i]] for i in (0, 1)]
+        i, sought = (0, here[0]) if here[0] == here[1] else (here.index(min(here)), max(here))
+        at[i] = next((n for n, value in enumerate(values[i]) if n > at[i] and value >= sought), len(values[i]))
+        ended = at[i] == len(values[i])
+        sens[i].append((sought, HIGH if ended else values[i][at[i]]))
+        if ended:
+            return sens
+
+
+def test_4_1_sensitivities_of_the_leapfrog_join_of_two_sets() -> None:
+    """A_sens and B_sens of section 4.1, in the order of the operations, and ours.
+
+    A opens at 0, B at 1; A seeks 1 → 2, B seeks 2 → 2: a match; A goes on to 4, B seeks 4 → 6, A seeks 6 → 6: a match. The paper has A go
+    on once more, from 6 to its end. Either may: we let the iterators take turns, so B goes on, from 6 to 7, and A seeks 7.
+    """
+    assert leapfrog(A, B) == (A_SENS, B_SENS)
     a_sens, b_sens = sensitivities(INTERSECTION, A, B)
-    # open A at 1, open B at 2, A seeks 2 → 3, B seeks 3 → 3: a match; A goes on to 5, B seeks 5 → 7, A seeks 7 → 9, B seeks 9 → 9: a match;
-    # A has no more.
-    assert a_sens == [(LOW, 1), (2, 3), (3, 5), (7, 9), (9, HIGH)]
-    assert b_sens == [(LOW, 2), (3, 3), (5, 7), (9, 9)]
+    assert a_sens == [*A_SENS[:-1], (7, HIGH)]
+    assert b_sens == [*B_SENS, (6, 7)]
 
 
 def test_4_1_an_index_covers_what_was_logged_and_no_more() -> None:
+    """The intervals of section 4.1, with B's [6, 7] instead of A's [6, 7); those that meet or follow each other are merged."""
     kept = Maintained(INTERSECTION, relations(A, B), {(1, 0): EXACT, (2, 0): EXACT})
-    assert rows_of(kept.indices[1, 0].columns()) == [(LOW, 5, 0), (7, HIGH, 0)]
-    assert rows_of(kept.indices[2, 0].columns()) == [(LOW, 3, 0), (5, 7, 0), (9, 9, 0)]
+    assert kept.result == {(0, 2), (0, 6)}
+    assert rows_of(kept.indices[1, 0].columns()) == [(LOW, 4, 0), (6, HIGH, 0)]
+    assert rows_of(kept.indices[2, 0].columns()) == [(LOW, 2, 0), (4, 7, 0)]
+
+
+def test_4_1_a_trace_changes_where_it_is_sensitive() -> None:
+    """The two insertions into B of section 4.1: 5 changes where the seek of 4 lands, 3 changes nothing."""
+    trace = sensitivities(INTERSECTION, A, B)
+    assert sensitivities(INTERSECTION, A, B | {5}) != trace
+    assert sensitivities(INTERSECTION, A, B | {3}) == trace
+    assert oracle(B_SENS, B | {5}, B) == [(4, 6)]
+    assert oracle(B_SENS, B | {3}, B) == []
 
 
 # ── 4.1.1: the change oracle, and the sensitivities after ─────────────────────────────────────────────────────────────
-def oracle_of(kept: Maintained, atom: int, after: set[int], before: set[int]) -> list[tuple[int, ...]]:
-    """The paper's oracle: the sensitivity intervals, not merged, that a change of a set hits."""
+def oracle(sens: Intervals, after: set[int], before: set[int]) -> Intervals:
+    """The sensitivity intervals, not merged, that a change of a set hits."""
     arena = Arena(reserve_bytes=1 << 26)
     old, new = (Tree.empty(arena, 1).apply(columns_of([(v,) for v in sorted(side)], 1)) for side in (before, after))
-    position = kept.body.shape.by_key[atom, 0]
-    run = Run(kept.body, kept.body.rows(kept.relations), {}, 0)
-    logged = interval_columns(records_array(run.records, [position], kept.body.shape.levels), position, 0)
-    index = SensitivityIndex(position, EXACT, IntervalTree.build(arena, 0, sort_rows(logged)), 0, 0)
-    return rows_of(touched_intervals(index, delta(old, new)[0]))
+    logged = columns_of([(*interval, 0) for interval in sens], 3)
+    index = SensitivityIndex(INTERSECTION.shape.by_key[1, 0], EXACT, IntervalTree.build(arena, 0, sort_rows(logged)), 0, 0)
+    return [(low, high) for low, high, _ in rows_of(touched_intervals(index, delta(old, new)[0]))]
 
 
-def test_4_1_1_the_oracle_of_an_insert_is_the_intervals_that_hold_it() -> None:
+AFTER_A = A - {5} | {8}
+AFTER_B = B - {2} | {3}
+
+
+def test_4_1_1_the_contributions_of_four_changes_to_the_oracle() -> None:
+    """The table of section 4.1.1, change by change, and the union of it."""
+    assert oracle(A_SENS, A - {5}, A) == []
+    assert oracle(A_SENS, A | {8}, A) == [(6, HIGH)]
+    assert oracle(B_SENS, B - {2}, B) == [(2, 2)]
+    assert oracle(B_SENS, B | {3}, B) == []
+    assert oracle(B_SENS, AFTER_B, B) + oracle(A_SENS, AFTER_A, A) == [(2, 2), (6, HIGH)]
+
+
+def test_4_1_1_maintenance_examines_the_points_of_the_oracle_that_changed() -> None:
+    """The maintenance of section 4.1.1. We examine the changed points of the oracle's intervals, 2 and 8, not the intervals from end to
+    end: between them nothing changed, so no value there can begin or cease to match."""
     kept = Maintained(INTERSECTION, relations(A, B), {(1, 0): EXACT, (2, 0): EXACT})
-    assert oracle_of(kept, 1, A | {4}, A) == [(3, 5, 0)]
-    assert oracle_of(kept, 1, A | {6}, A) == []  # B has nothing from 5 to 7, which A need not know
-    assert oracle_of(kept, 2, B | {4}, B) == []
-    assert oracle_of(kept, 2, B - {3}, B) == [(3, 3, 0)]
-    assert oracle_of(kept, 1, A - {3}, A) == [(2, 3, 0), (3, 5, 0)]
-    assert oracle_of(kept, 1, A - {9} | {2}, A) == [(2, 3, 0), (7, 9, 0), (9, HIGH, 0)]
+    (region,) = kept.step(relations(AFTER_A, AFTER_B))
+    assert (region.levels, region.log_from, rows_of(region.columns)) == ((0, 1), 1, [(0, 2), (0, 8)])
+    assert (kept.work.surgeries, kept.work.stabs, kept.work.hits) == (4, 4, 2)
+    assert kept.result == {(0, 6)}
+    kept.check_invariant(range(10))
 
 
-def test_4_1_1_a_point_in_the_oracle_revises_the_sensitivities() -> None:
+def test_4_1_1_the_revised_sensitivities() -> None:
+    """The sensitivities after section 4.1.1. They stand in a figure that the text at hand lacks: derived from the rules of section 4.1.
+
+    [2, 2] of B and [6, +∞) of A are taken out. At 2, B seeks 2 → 3; from 6 on A goes on from 6 to 8, and B seeks 8 to its end. A full
+    evaluation of what is there now gives the same, but for A's [2, 4]: there A seeks 3 → 4.
+    """
+    revised_a = [*A_SENS[:-1], (6, 8)]
+    revised_b = [*[interval for interval in B_SENS if interval != (2, 2)], (2, 3), (8, HIGH)]
+    a_sens, b_sens = leapfrog(AFTER_A, AFTER_B)
+    assert a_sens == [(3, 4) if interval == (2, 4) else interval for interval in revised_a]
+    assert sorted(b_sens) == sorted(revised_b)
+    # Ours are merged, of iterators that take turns: at 8, B has no more. What was known of A from 6 on stays, for a point of the oracle
+    # takes nothing out.
     kept = Maintained(INTERSECTION, relations(A, B), {(1, 0): EXACT, (2, 0): EXACT})
-    (region,) = kept.step(relations(A | {4}, B))
-    assert (region.levels, region.log_from, rows_of(region.columns)) == ((0, 1), 1, [(0, 4)])
-    # A seeks 4 → 4, B seeks 4 → 7: B is the witness now that 4 is no match
-    assert rows_of(kept.indices[1, 0].compacted().columns()) == [(LOW, 5, 0), (7, HIGH, 0)]
-    assert rows_of(kept.indices[2, 0].compacted().columns()) == [(LOW, 7, 0), (9, 9, 0)]
-    (region,) = kept.step(relations(A | {4}, B | {4}))
-    assert rows_of(region.columns) == [(0, 4)]
-    assert kept.result == {(0, 3), (0, 4), (0, 9)}
+    kept.step(relations(AFTER_A, AFTER_B))
+    assert [rows_of(kept.indices[atom, 0].compacted().columns()) for atom in (1, 2)] == [
+        [(LOW, 4, 0), (6, HIGH, 0)],
+        [(LOW, HIGH, 0)],
+    ]
+    assert oracle(revised_b, AFTER_B | {9}, AFTER_B) == [(8, HIGH)]
 
 
 def test_4_1_1_a_change_that_nothing_depends_on_does_no_work() -> None:
+    """The two changes whose contribution in section 4.1.1 is empty, alone."""
     kept = Maintained(INTERSECTION, relations(A, B), {(1, 0): EXACT, (2, 0): EXACT})
-    assert kept.step(relations(A | {6}, B | {4})) == ()
+    assert kept.step(relations(A - {5}, B | {3})) == ()
     assert (kept.work.surgeries, kept.work.stabs, kept.work.hits, kept.steps) == (2, 2, 0, 0)
     kept.check_result()
     kept.check_invariant(range(11))
@@ -173,16 +168,28 @@ def test_4_2_indices_are_keyed_by_the_atoms_own_arguments_first() -> None:
     assert (by_key[3, 0].alpha, by_key[3, 0].gamma) == ((), (0, 1))  # R_z: interval, x, y
 
 
+def test_4_2_a_curried_projection_is_a_level_of_the_trie() -> None:
+    """G = {(0, 10), (0, 20), (1, 30)} of section 4.2: its first level, and the second below 0 and below 1."""
+    rows = [{(0, 10), (0, 20), (1, 30)}, set(), set(), set()]
+    x, z = RULE.shape.by_key[0, 0], RULE.shape.by_key[0, 1]
+    assert RULE.values(rows, x, ()) == [0, 1]
+    assert RULE.values(rows, z, (0, 7)) == [10, 20]  # whatever y, which is bound between the two
+    assert RULE.values(rows, z, (1, 7)) == [30]
+
+
 def test_4_2_1_surgeries_are_the_branches_that_appear_or_vanish() -> None:
+    """The two versions of A(x, y, z) of section 4.2.1; the first follows from the second and the stream of changes."""
     arena = Arena(reserve_bytes=1 << 26)
-    before = {(1, 1, 1), (1, 1, 2), (1, 4, 1), (2, 1, 1)}
-    after = {(1, 1, 1), (1, 4, 5), (1, 5, 5), (3, 1, 1)}
-    old, new = (Tree.build(arena, columns_of(sorted(side), 3)) for side in (before, after))
-    changed = delta(old, new)[0]
-    assert [rows_of(changed.appeared(depth)) for depth in (1, 2, 3)] == [[(3,)], [(1, 5), (3, 1)], [(1, 4, 5), (1, 5, 5), (3, 1, 1)]]
-    assert [rows_of(changed.vanished(depth)) for depth in (1, 2, 3)] == [[(2,)], [(2, 1)], [(1, 1, 2), (1, 4, 1), (2, 1, 1)]]
+    after = {(0, 30, 80), (1, 35, 60), (1, 35, 61), (3, 50, 91), (4, 60, 71)}
+    erased, inserted = {(0, 30, 81), (3, 40, 90), (3, 50, 92)}, {(4, 60, 71)}
+    old, new = (Tree.build(arena, columns_of(sorted(side), 3)) for side in (after - inserted | erased, after))
+    changed, won, lost = delta(old, new)
+    assert (set(rows_of(won)), set(rows_of(lost))) == (inserted, erased)
+    assert [rows_of(changed.appeared(depth)) for depth in (1, 2, 3)] == [[(4,)], [(4, 60)], [(4, 60, 71)]]
+    assert [rows_of(changed.vanished(depth)) for depth in (1, 2, 3)] == [[], [(3, 40)], [(0, 30, 81), (3, 40, 90), (3, 50, 92)]]
 
 
+# Section 4.2.2 has no numbers: facts of our own.
 FACTS = {
     "G": {(x, z) for x in range(4) for z in range(6)},
     "H": {(y, z) for y in range(4) for z in range(6) if z != 4},
