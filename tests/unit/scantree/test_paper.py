@@ -6,6 +6,7 @@ Figures are not in the text at hand. Where a test needs numbers that stand only 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ import pytest
 from scantree import COUNT, Arena, IntervalTree, Monoid, Tree, complement, max_of, min_of, sum_of
 from tests.unit.scantree.trees import columns_of, pages_apart, rows_of
 
-PAGES = {"leaf_capacity": 4, "fan": 4}
+PAGES: Any = {"leaf_capacity": 4, "fan": 4}
 
 
 # ── 3.1: scans ────────────────────────────────────────────────────────────────────────────────────────────────────────
