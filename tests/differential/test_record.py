@@ -95,9 +95,9 @@ def test_a_history_that_is_played_refuses_rolls_back_and_commits():
         taped.add(step)
     found = Taped.of_line(taped.line).play()
     assert [(commit.number, commit.refused[:1], [each.relation for each in commit.works]) for commit in found[-3:]] == [
-        (2, "E", []),
-        (3, "", ["v"]),
-        (4, "", ["v"]),
+        (0, "E", []),
+        (1, "", ["v"]),
+        (2, "", []),
     ]
 
 
