@@ -164,7 +164,7 @@ class Manifest:
 def manifest_missing(path: Path) -> DistributedError:
     """The error for a path with rows and no manifest."""
     hint = f"take the path back from a copy; to begin anew remove {path / ROWS}"
-    return DistributedError(f"{epoch_file(path, 0)} or a later one is missing, though {path} holds rows", code="E403", hint=hint)
+    return DistributedError(f"the manifest is missing, though {path} holds rows", code="E403", hint=hint)
 
 
 @contextmanager
