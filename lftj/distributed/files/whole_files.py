@@ -53,7 +53,7 @@ def _sync(sink: BinaryIO) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make what was renamed in a folder stay renamed after a loss of power."""
+    """Have files of a folder keep their names after a loss of power."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
