@@ -209,6 +209,6 @@ class LimitError(LftjError, RuntimeError):
 # ── distributed workspaces: E4xx ──────────────────────────────────────────────────────────────────────────────────────
 class DistributedError(LftjError, RuntimeError):
     """What a distributed workspace cannot do yet (E400), a job that failed (E401), a path in use (E402) or of another
-    make or damaged (E403), no Spark session (E404), or a path that cannot be used (E405)."""
+    make or damaged (E403), no Spark session (E404), a path that cannot be used (E405), or one where another workspace went on (E406)."""
 
     code = "E400"

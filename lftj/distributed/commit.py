@@ -1,8 +1,8 @@
 """A commit over all parts: rows go out, parts do their stages, and one manifest makes it all true.
 
-Before the manifest is renamed nothing has happened, whatever parts have written or workers remember: files carry the token of their commit,
-and a worker's memory of it counts only when a later task builds on it. After it everything has happened. So a commit is whole or not at
-all, and may be tried again from the start.
+Before the manifest has its name nothing has happened, whatever parts have written or workers remember: files
+carry the token of their commit, and a worker's memory of it counts only when a later task builds on it. After
+it everything has happened. So a commit is whole or not at all, and may be tried again from the start.
 """
 
 from __future__ import annotations

@@ -94,6 +94,7 @@ class DistributedDraft:
         """Steps so far, and one more, become what they come to. Errors leave them as they were."""
         settling = Settling(self._present, schema, self.dictionary, bounds or self._bounds())
         steps = folded(self.staged.get(schema.name, []), schema)
+        self._present.manifest.require_last(self._executor.path)
         with told_by_the_system(self._executor.path):
             entries, found = settling.settled([*steps, *more], where)
         if entries:

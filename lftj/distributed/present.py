@@ -30,6 +30,7 @@ class Present:
             "parts": self.executor.partitions,
             "program": manifest.program if program is None else program,
             "base": (manifest.token, manifest.version),
+            "epoch": manifest.epoch,
             "ran": self.ran.get(part),
             "limits": limits,
         }

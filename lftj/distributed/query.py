@@ -22,6 +22,13 @@ from lftj.result import Result
 GATHERED = 100_000
 """Answers up to which they come to this process at once; more stay below the path until it is compacted or opened again."""
 
+_ANSWER = "query"
+
+
+def is_answer(file: str) -> bool:
+    """Whether a row file is of answers to a question, or on the way to them."""
+    return file.partition("-")[2].startswith(_ANSWER)
+
 
 def answer(present: Present, question: object, bounds: Bounds, *, held: bool) -> Result:
     """The distinct bindings of the question's variables; see `lftj.query.answer`. `held`: the version is the last one.
@@ -33,7 +40,7 @@ def answer(present: Present, question: object, bounds: Bounds, *, held: bool) ->
         try:
             return _Asking(present, schema, query_plan(present.plan, program, own, present.manifest.counts, held=True), True).ask(bounds)
         except DistributedError as error:
-            if error.code != "E401":
+            if error.code not in ("E401", "E406"):
                 raise  # else parts may be ahead by now, and have to be read as they were
     return _Asking(present, schema, query_plan(present.plan, program, own, present.manifest.counts, held=False), False).ask(bounds)
 
@@ -41,7 +48,7 @@ def answer(present: Present, question: object, bounds: Bounds, *, held: bool) ->
 class _Asking:
     def __init__(self, present: Present, schema: RelationSchema, plan: QueryPlan, held: bool):
         self.present, self.schema, self.plan, self.held = present, schema, plan, held
-        self.token = f"query{uuid4().hex[:16]}"
+        self.token = f"{_ANSWER}{uuid4().hex[:16]}"
         read = {feed.relation for feed in plan.feeds}
         self.log: dict[str, list[Entry]] = {name: list(present.manifest.log.get(name, ())) for name in read}
         self.made: dict[str, list[Entry]] = {QUESTION: []}

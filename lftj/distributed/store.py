@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -16,12 +17,13 @@ from lftj.distributed.commit import Commit
 from lftj.distributed.compact import compacted, most_entries, recent_entries
 from lftj.distributed.draft import DistributedDraft
 from lftj.distributed.executor import Executor
-from lftj.distributed.files.manifest import Manifest, PathLock, remove_files, sweep, told_by_the_system
+from lftj.distributed.files.manifest import Manifest, PathLock, is_overtaken, overtaken, remove_files, row_files, swept, told_by_the_system
 from lftj.distributed.parts.outcome import Report
 from lftj.distributed.placing.plan import PartPlan
 from lftj.distributed.placing.planner import plan_of
 from lftj.distributed.placing.programs import described, place_in, restored
 from lftj.distributed.present import Present
+from lftj.distributed.query import is_answer
 from lftj.distributed.stored.stored_files import sweep_shared, sweep_states
 from lftj.distributed.stored.storing import begin_storing, end_storing
 from lftj.distributed.verify import sweep_verified
@@ -49,8 +51,7 @@ class Store:
         self.writer = _PathWriter(writer_timeout, self._lock)
         try:
             with told_by_the_system(executor.path):
-                self.manifest = Manifest.opened(executor.path, executor.partitions)
-                sweep(executor.path, self.manifest)
+                self.manifest = swept(executor.path, executor.partitions)
                 sweep_states(executor.path, self.manifest)
                 sweep_verified(executor.path)
                 begin_storing(executor.path)
@@ -61,7 +62,6 @@ class Store:
         self.plan = plan_of(described(self.program, self.views, *_known(self.manifest.program)))
         self.reports: deque[Report] = deque(maxlen=REMEMBERED_REPORTS)
         self._ran: dict[int, int] = {}
-        self._superfluous: set[str] = set()
         self._passing: set[str] = set()
         self._nets: tuple[set[str], set[str]] = set(), set()
         self.changed: Changes | None = None
@@ -87,7 +87,7 @@ class Store:
             raise
         commit = Commit(before, description, plan, bounds, self.elastic)
         try:
-            with told_by_the_system(self.executor.path):
+            with self._alone():
                 outcome = commit.carry_out(draft.steps(bounds), draft.dictionary)
                 draft.check(outcome.manifest.counts, after=True)
                 if batch is not None:
@@ -134,8 +134,11 @@ class Store:
             self.manifest, self.plan, self.program, self.views, self._ran, self.changed = manifest, plan, program, views, ran, changed
             tell(news)
 
+        is_new, before = manifest is not self.manifest, self.manifest
+        if is_new:
+            manifest = manifest.following(before)
         try:
-            if manifest is not self.manifest:
+            if is_new:
                 manifest.store(self.executor.path)
             become()
         except BaseException as reason:
@@ -156,25 +159,48 @@ class Store:
                 remove_files(self.executor.path, self._nets[0])
                 self._nets = self._nets[1], set()
             if any(len(entries) > most for entries in self.manifest.log.values()):
-                self._compact(most // 2, recent_entries(self.executor.partitions))
+                readable = self.manifest.files().union(*self._nets)  # since the last compaction
+                self._compact(most // 2, recent_entries(self.executor.partitions), readable)
 
     def compact(self) -> int:
-        """Write relations with more than one entry per part anew; the number of files that are gone. With the writer lock held."""
-        with told_by_the_system(self.executor.path):
-            self._compact(self.executor.partitions, 0)
-            return sweep(self.executor.path, self.manifest)
+        """Write relations with more than one entry per part anew, and remove all that the version does not consist
+        of; the number of files that are gone. With the writer lock held."""
+        return self._compact(self.executor.partitions, 0)
 
-    def _compact(self, most: int, recent: int) -> None:
-        """Compact, and remove what the compaction before this one made superfluous, so that what was read since then stays readable; and
-        what workers stored that no part is opened from any more."""
-        before = self.manifest
-        manifest = compacted(self.executor, before, self.plan, most, recent)
-        if manifest is before:
-            return
-        self._become(manifest, self.plan, self.program, self.views)
-        remove_files(self.executor.path, self._superfluous)
-        self._superfluous = before.files() - manifest.files()
-        sweep_shared(self.executor.path)
+    def _compact(self, most: int, recent: int, readable: Set[str] = frozenset()) -> int:
+        """Compact, and remove the files that are of no use then; their number.
+
+        Those go that the compaction before this one made superfluous, that attempts left whose results nobody
+        took, and what workers stored that no part is opened from any more. What is `readable` stays, and then
+        answers do too.
+        """
+        path, before = self.executor.path, self.manifest
+        with self._alone():
+            manifest = compacted(self.executor, before, self.plan, most, recent)
+            # Of those that are there before an epoch of our own is: who writes others later builds on it.
+            useless = row_files(path) - manifest.files() - readable
+            if readable:
+                useless = {file for file in useless if not is_answer(file)}
+            if manifest is before and not useless:
+                return 0
+            self._become(replace(manifest), self.plan, self.program, self.views)
+            remove_files(path, useless)
+            sweep_shared(path)
+            return len(useless)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """A block that makes a version, while no other driver makes one. Raises DistributedError (E406) where one
+        did: files may be gone by then, and errors of any kind come of that. Else as `told_by_the_system`."""
+        path, epoch = self.executor.path, self.manifest.epoch
+        try:
+            with told_by_the_system(path):
+                self.manifest.require_last(path)
+                yield
+        except DistributedError as reason:
+            if reason.code == "E406" or self.manifest.epoch != epoch or not is_overtaken(path, epoch):
+                raise
+            raise overtaken(path) from reason
 
     def draft(self) -> DistributedDraft:
         """An empty one on the present version."""

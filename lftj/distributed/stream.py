@@ -1,7 +1,7 @@
 """Structured Streaming in: micro-batches as commits, each exactly once.
 
 Spark gives a micro-batch again when it died before it had noted that the batch is done. The commit notes the batch in the manifest, in the
-same rename that makes its rows true, so a batch that comes again is known and passed over. With another checkpoint numbers begin at 0 again
+same file that makes its rows true, so a batch that comes again is known and passed over. With another checkpoint numbers begin at 0 again
 and mean other rows, so they are noted by checkpoint.
 """
 

@@ -98,6 +98,7 @@ def _beside(executor: Executor, manifest: Manifest) -> Iterator[tuple[Executor, 
     # Of another layout, so that all is derived though there be no rules: a relation with choice domains is derived from its own rows.
     program = {**manifest.program, "rules": [], "layout": 0}
     bases = replace(manifest, program=program, log=log, counts=counts, tokens={}, steps={}, batches={})
+    bases = replace(bases, epoch=0, follows="")
     try:
         (aside.path / ROWS).mkdir(parents=True)
         for file in bases.files():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,10 +18,10 @@ from tests.strategies.schemas import BASES
 
 
 @contextmanager
-def pair_over(history: History, parts: int, workers: int) -> Iterator[tuple[Pair, InlineExecutor]]:
-    """A distributed workspace and its model, with the rows that the history starts with and all its rules."""
+def pair_over(history: History, over: Callable[[Path], InlineExecutor]) -> Iterator[tuple[Pair, InlineExecutor]]:
+    """A distributed workspace `over` a path and its model, with the rows that the history starts with and all its rules."""
     with tempfile.TemporaryDirectory() as folder:
-        executor = InlineExecutor(Path(folder), parts, workers)
+        executor = over(Path(folder))
         pair = Pair((*BASES, *history.program.specs), lftj.connect(executor=executor))
         pair.step(Transact(tuple(Change("insert", name, tuple(rows)) for name, rows in history.start.items() if rows)))
         assume(pair.model.take(Transact(tuple(map(AddRule, history.program.rules)))))  # else rules conflict from the start
@@ -53,7 +53,7 @@ def between(pair: Pair, executor: InlineExecutor, what: str) -> None:
 @given(histories(), st.sampled_from([1, 2, 3, 7]), st.integers(1, 2))
 @settings(max_examples=settings().max_examples // 2)
 def test_oracle_parts_equal_the_reference(history: History, parts: int, workers: int) -> None:
-    with pair_over(history, parts, workers) as (pair, _):
+    with pair_over(history, lambda path: InlineExecutor(path, parts, workers)) as (pair, _):
         for step in history.steps:
             pair.step(step)
         pair.workspace.close()
@@ -62,7 +62,7 @@ def test_oracle_parts_equal_the_reference(history: History, parts: int, workers:
 @given(histories(), st.data())
 @settings(max_examples=settings().max_examples // 5)
 def test_oracle_lost_workers_and_reopened_paths_change_nothing(history: History, data: st.DataObject) -> None:
-    with pair_over(history, 3, 2) as (pair, executor):
+    with pair_over(history, lambda path: InlineExecutor(path, 3, 2)) as (pair, executor):
         for step in history.steps:
             between(pair, executor, data.draw(st.sampled_from(["nothing", "forget", "reopen", "compact", "verify"])))
             pair.step(step)

@@ -197,7 +197,7 @@ def test_rows_that_come_after_the_rules_are_balanced_when_asked_for(tmp_path: Pa
 @given(histories(), st.sampled_from([2, 3, 7]), st.data())
 @settings(max_examples=settings().max_examples // 3)
 def test_oracle_parts_whose_values_are_hubs_equal_the_reference(history: History, parts: int, data: st.DataObject) -> None:
-    with patch.object(census, "LEAST_ROWS", 1), pair_over(history, parts, 2) as (pair, executor):
+    with patch.object(census, "LEAST_ROWS", 1), pair_over(history, lambda path: InlineExecutor(path, parts, 2)) as (pair, executor):
         for step in history.steps:
             between(pair, executor, data.draw(st.sampled_from(["nothing", "forget", "reopen", "rebalance", "compact"])))
             pair.step(step)

@@ -208,13 +208,16 @@ def test_what_workers_store_does_not_pile_up(tmp_path: Path, monkeypatch: pytest
 def test_rows_without_a_manifest_are_not_removed(tmp_path: Path) -> None:
     with made(opened(tmp_path)):
         pass
-    before, text = {file.name for file in (tmp_path / "rows").iterdir()}, (tmp_path / "manifest.json").read_bytes()
-    (tmp_path / "manifest.json").unlink()
-    with pytest.raises(lftj.DistributedError, match=r"manifest.json is missing, though .* holds rows") as caught:
+    before, files = {file.name for file in (tmp_path / "rows").iterdir()}, list(tmp_path.glob("manifest-*"))
+    texts = [file.read_bytes() for file in files]
+    for file in files:
+        file.unlink()
+    with pytest.raises(lftj.DistributedError, match=r"the manifest is missing, though .* holds rows") as caught:
         opened(tmp_path)
     assert caught.value.code == "E403"
     assert {file.name for file in (tmp_path / "rows").iterdir()} == before
-    (tmp_path / "manifest.json").write_bytes(text)
+    for file, text in zip(files, texts, strict=True):
+        file.write_bytes(text)
     with opened(tmp_path) as workspace:
         assert len(workspace["acct"].fetchall()) == 12
 

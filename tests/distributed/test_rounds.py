@@ -175,7 +175,7 @@ def test_oracle_rounds_equal_the_reference(history: History, parts: int) -> None
     """All recursion that can be done in rounds is done in rounds."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Placing, "_kept", lambda self, stratum: None)
-        with pair_over(history, parts, 2) as (model, _):
+        with pair_over(history, lambda path: InlineExecutor(path, parts, 2)) as (model, _):
             for step in history.steps:
                 model.step(step)
             model.workspace.close()

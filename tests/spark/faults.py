@@ -93,7 +93,7 @@ def die_in_a_commit(path: str, rows: list[tuple[int, int]], moment: str) -> None
 
     def stored(self: manifest.Manifest, where: Path) -> None:
         if moment == "while the manifest is written":
-            (where / "manifest.json.half.tmp").write_text('{"format": 1, "parts": 3, "ver')
+            (where / "manifest-9.json.half.tmp").write_text('{"format": 1, "parts": 3, "ver')
         if moment == "after the manifest":
             store(self, where)
         os.kill(os.getpid(), signal.SIGKILL)

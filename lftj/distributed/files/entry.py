@@ -1,7 +1,9 @@
 """Rows on disk: what one commit did to one relation, as Arrow files with a record batch per part.
 
 A row has a sign before its values: +1 came, −1 went. Values are values, not codes, so each reader codes them with a dictionary of its own.
-A file is written under another name, fsynced and renamed, so it is whole or not there; written again it is the same rows.
+A file is written under another name, fsynced and renamed, so it is whole or not there. No name is given
+twice: a second attempt at a task, which may have the same rows in another order, writes other files. Whoever
+takes a result reads the files that this result names.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +30,7 @@ from lftj.types import Type
 
 SIGN = "#"
 """The name of the column of signs, which no user can choose."""
+_ATTEMPT = 12  # hexadecimal digits; the stem has the commit, and most often the part
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,23 +92,24 @@ def files_of(entries: Iterable[Entry]) -> set[str]:
 def write_entry(
     folder: Path, stem: str, version: int, schema: RelationSchema, delta: Delta, cuts: Sequence[Cut], parts: int, dictionary: Dictionary
 ) -> Entry:
-    """Write a change in some cuts as `stem-cut.arrow`; `cuts` begins with the home cut. O(n log n) per cut.
+    """Write a change in some cuts as `stem-attempt-cut.arrow`; `cuts` begins with the home cut. O(n log n) per cut.
 
-    The erases stand before the inserts, so that a row in both comes to be there.
+    The attempt is a name that nobody else has, so that no file is ever written again. The erases stand before
+    the inserts, so that a row in both comes to be there.
     """
     columns = [np.concatenate(pair) if delta.erased else pair[1] for pair in zip(delta.erases, delta.inserts, strict=True)]
     signs = np.repeat(np.array([-1, 1], np.int8), [delta.erased, delta.inserted])
     types = [type for _, type in schema.columns]
     names = [name for name, _ in schema.columns]
     pieces: list[Piece] = []
-    size = 0
+    size, attempt = 0, uuid4().hex[:_ATTEMPT]
     for cut in dict.fromkeys(ONE if cut == ALL else cut for cut in cuts):
         slot = parts_of(columns, types, cut, dictionary, parts)
         order = np.argsort(slot, kind="stable")
         table = _table(names, types, [column[order] for column in columns], signs[order], dictionary)
         held, starts = np.unique(slot[order], return_index=True)
         rows = np.diff([*starts, len(slot)])
-        piece = Piece(f"{stem}-{label(cut)}.arrow", label(cut), tuple(zip(held.tolist(), rows.tolist(), strict=True)))
+        piece = Piece(f"{stem}-{attempt}-{label(cut)}.arrow", label(cut), tuple(zip(held.tolist(), rows.tolist(), strict=True)))
         size += _write(folder / piece.file, table, piece)
         with pa.memory_map(str(folder / piece.file)) as source:
             reader = pa.ipc.open_file(source)
@@ -221,7 +226,10 @@ def _batches(folder: Path, piece: Piece, numbers: Sequence[int]) -> pa.Table:
 
 def missing(file: Path) -> DistributedError:
     """The error for a file of rows that is gone."""
-    hint = "take the path back from a copy; a result that was read before the path was compacted or opened again is read anew"
+    hint = (
+        "take the path back from a copy; a result that was read before the path was compacted or opened again is "
+        "read anew, by the workspace that did so last"
+    )
     return DistributedError(f"{file} is missing", code="E403", hint=hint)
 
 

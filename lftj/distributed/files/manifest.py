@@ -1,28 +1,35 @@
 """What is true: one small file that names all others.
 
-Parts and driver write rows under new names, `token` of the commit in front; then the manifest, in one rename, makes them part of the
-workspace. A commit that died before leaves files that nothing names; they are swept away when the path is opened next.
+Parts and driver write rows under new names, `token` of the commit in front; then the manifest of the next epoch, which only one driver can
+make, has them be part of the workspace. A commit that died before leaves files that nothing names, as do attempts at tasks whose results
+nobody took; they are swept away when the path is compacted, or opened next.
 """
 
 from __future__ import annotations
 
+import errno
 import fcntl
+import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from lftj.distributed.files.entry import Entry, files_of
+from lftj.distributed.files.epochs import OvertakenError, epoch_file, epochs, make_epoch, mark_of
 from lftj.distributed.files.sealed import sealed, unsealed
-from lftj.distributed.files.whole_files import whole_file
 from lftj.errors import DistributedError, LftjError
 from lftj.storage.database import BASE_SUFFIX
 
-FORMAT = 2
-_FILE = "manifest.json"
+_log = logging.getLogger(__name__)
+
+FORMAT = 3
 _LOCK = "writer.lock"
+_NO_LOCKS = (errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOLCK, errno.ENOSYS)
 ROWS = "rows"
 """The folder of the row files, below the path."""
 
@@ -31,12 +38,18 @@ ROWS = "rows"
 class Manifest:
     """One version of a workspace.
 
-    `token` names the commit that made it, `program` what `programs.described` gives; `log` holds per relation the entries whose sum it is,
-    `counts` its rows. `batches` holds the last micro-batch of each stream that is in; `tokens` the commits by version from which parts can
-    be brought forward to this one by the entries that came after.
+    `epoch` counts what was true below the path: commits, compactions, openings that removed files. Each is
+    made once, by one driver, which knows it by its `mark`, and the one that it `follows` by that one's.
+    `token` names the commit that made the version, `program` what `programs.described` gives; `log` holds per
+    relation the entries whose sum it is, `counts` its rows. `batches` holds the last micro-batch of each stream
+    that is in; `tokens` the commits by version from which parts can be brought forward to this one by the
+    entries that came after.
     """
 
     parts: int
+    epoch: int = 0
+    mark: str = ""
+    follows: str = ""
     version: int = 0
     token: str = ""
     program: Mapping[str, Any] = field(default_factory=dict)
@@ -47,41 +60,62 @@ class Manifest:
     steps: Mapping[int, Mapping[int, tuple[int, ...]]] = field(default_factory=dict)
     """By version, for those of `tokens`: how many steps the commit had in which parts (none named: in all)."""
 
+    def following(self, before: Manifest) -> Manifest:
+        """The same as what comes after another one, with an epoch and a mark of its own."""
+        return replace(self, epoch=before.epoch + 1, mark=uuid4().hex, follows=before.mark)
+
     def store(self, path: Path) -> None:
-        """Make this the truth: write, fsync, rename, fsync the folder."""
+        """Make this the truth: write, fsync, link, fsync the folder. Raises DistributedError (E406) where another is in its place."""
         path.mkdir(parents=True, exist_ok=True)
-        with whole_file(path / _FILE) as sink:
-            sink.write(self._written())
+        with suppress(OvertakenError):  # where it is by ourselves all is well
+            make_epoch(path, self.epoch, self._written())
+        if not self.is_stored(path):
+            raise overtaken(path)
 
     def is_stored(self, path: Path) -> bool:
-        """Whether this is the truth below a path."""
+        """Whether this became the truth below a path: it has its name, and what it follows was not removed before."""
         try:
-            return (path / _FILE).read_bytes() == self._written()
+            return mark_of(path, self.epoch) == self.mark and (not self.follows or mark_of(path, self.epoch - 1) == self.follows)
         except OSError:
             return False
+
+    def require_last(self, path: Path) -> None:
+        """Raise DistributedError (E406) where another workspace has gone on from this. Reads the folder."""
+        if is_overtaken(path, self.epoch):
+            raise overtaken(path)
 
     def _written(self) -> bytes:
         log = {name: [entry.to_json() for entry in entries] for name, entries in self.log.items()}
         tokens = {str(version): token for version, token in self.tokens.items()}
-        content = {"format": FORMAT, "parts": self.parts, "version": self.version, "token": self.token, "program": self.program}
+        content: dict[str, Any] = {"format": FORMAT, "epoch": self.epoch, "mark": self.mark, "follows": self.follows}
+        content |= {"parts": self.parts, "version": self.version, "token": self.token, "program": self.program}
         content |= {"log": log, "counts": self.counts, "batches": self.batches, "tokens": tokens, "steps": self.steps}
         return sealed(content)
 
     @staticmethod
     def load(path: Path) -> Manifest | None:
         """The truth below a path, None where there is none yet. Raises DistributedError (E403) for what this version cannot read."""
+        while (epoch := next(epochs(path), None)) is not None:
+            if (found := Manifest.of(path, epoch)) is not None:  # else it is of long ago by now
+                return found
+        return None
+
+    @staticmethod
+    def of(path: Path, epoch: int) -> Manifest | None:
+        """What was the truth at an epoch, as long as it is kept. Raises as `load`."""
+        file = epoch_file(path, epoch)
         try:
-            content = unsealed((path / _FILE).read_bytes())
+            content = unsealed(file.read_bytes())
         except FileNotFoundError:
             return None
         except ValueError as reason:
-            raise DistributedError(f"{path / _FILE} is damaged: {reason}", code="E403", hint="take the path back from a copy") from None
+            raise DistributedError(f"{file} is damaged: {reason}", code="E403", hint="take the path back from a copy") from None
         if content.get("format") != FORMAT:
-            message = f"{path / _FILE} has format {content.get('format')}, this version reads {FORMAT}"
+            message = f"{file} has format {content.get('format')}, this version reads {FORMAT}"
             raise DistributedError(message, code="E403", hint="choose another path, or the version of lftj that wrote it")
         log = {name: tuple(map(Entry.from_json, entries)) for name, entries in content["log"].items()}
         tokens = {int(version): token for version, token in content["tokens"].items()}
-        rest = {name: content[name] for name in ("parts", "version", "token", "program", "counts", "batches")}
+        rest = {name: content[name] for name in ("epoch", "mark", "follows", "parts", "version", "token", "program", "counts", "batches")}
         steps = {
             int(version): {int(number): tuple(parts) for number, parts in done.items()}
             for version, done in content.get("steps", {}).items()
@@ -96,8 +130,10 @@ class Manifest:
         if found is None:
             if next((path / ROWS).glob("*"), None) is not None:
                 raise manifest_missing(path)
-            found = Manifest(parts)
-            found.store(path)
+            with suppress(OvertakenError):  # two may begin it at once
+                path.mkdir(parents=True, exist_ok=True)
+                make_epoch(path, 0, Manifest(parts, mark=uuid4().hex)._written())
+            return Manifest.opened(path, parts)
         if found.version and found.parts != parts:
             message = f"{path} holds {found.parts} parts, the executor has {parts}"
             raise DistributedError(message, code="E403", hint=f"write partitions={found.parts}, or choose another path")
@@ -128,7 +164,7 @@ class Manifest:
 def manifest_missing(path: Path) -> DistributedError:
     """The error for a path with rows and no manifest."""
     hint = f"take the path back from a copy; to begin anew remove {path / ROWS}"
-    return DistributedError(f"{path / _FILE} is missing, though {path} holds rows", code="E403", hint=hint)
+    return DistributedError(f"the manifest is missing, though {path} holds rows", code="E403", hint=hint)
 
 
 @contextmanager
@@ -143,9 +179,25 @@ def told_by_the_system(path: Path) -> Iterator[None]:
         raise DistributedError(f"{path} cannot be used: {reason}", code="E405", hint=hint) from reason
 
 
+def is_overtaken(path: Path, epoch: int) -> bool:
+    """Whether another manifest came after this one."""
+    return next(epochs(path), epoch) > epoch
+
+
+def overtaken(path: Path) -> DistributedError:
+    """The error for a driver whose version another one has gone on from."""
+    hint = "nothing of this has happened; close the workspace, open the path again, and do it once more on what is there now"
+    return DistributedError(f"another workspace has written below {path} since this one opened it", code="E406", hint=hint)
+
+
 def files_from(path: Path, stem: str) -> set[str]:
     """The row files below a path whose names begin with a stem and a hyphen. Reads the folder."""
     return {file.name for file in (path / ROWS).glob(f"{stem}-*")}
+
+
+def row_files(path: Path) -> set[str]:
+    """All row files below a path. Reads the folder."""
+    return {file.name for file in (path / ROWS).glob("*")}
 
 
 def remove_files(path: Path, files: Iterable[str]) -> None:
@@ -154,19 +206,41 @@ def remove_files(path: Path, files: Iterable[str]) -> None:
         (path / ROWS / file).unlink(missing_ok=True)
 
 
-def sweep(path: Path, kept: Manifest) -> int:
-    """Remove the files that a manifest does not name; how many there were."""
-    stray = {file.name for file in (path / ROWS).glob("*")} - kept.files()
-    remove_files(path, stray)
-    for file in path.glob(f"{_FILE}.*.tmp"):
-        file.unlink(missing_ok=True)
-    return len(stray)
+def swept(path: Path, parts: int) -> Manifest:
+    """The truth below a path, `opened`, with no file that it does not name.
+
+    Where there are such files, another driver may be about to name them, though it should not be there. So an epoch of our own comes
+    before they go: from then on nobody can, and who writes more builds on it.
+    """
+    while True:
+        halves = list(path.glob("manifest-*.tmp"))
+        before, found = Manifest.opened(path, parts), row_files(path)
+        stray = found - before.files()
+        if not stray and not halves:
+            return before
+        manifest = before.following(before)
+        try:
+            manifest.store(path)
+        except DistributedError as reason:
+            if reason.code != "E406":
+                raise
+            continue
+        remove_files(path, stray)
+        for half in halves:
+            half.unlink(missing_ok=True)
+        return manifest
+
+
+@cache
+def _warn_of_no_locks(path: Path) -> None:
+    _log.warning("%s: its file system has no locks; of commits of two workspaces at once one will fail with E406", path)
 
 
 class PathLock:
     """At most one process writes below a path. The system gives the lock back when its holder dies, and this object when nobody has it.
 
-    A forked child has the lock's file too, but the lock is its parent's.
+    Where the file system has no locks, or does not share them among machines, two may; then of their commits on one version one happens,
+    and the other is told (E406). A forked child has the lock's file too, but the lock is its parent's.
     """
 
     def __init__(self, path: Path):
@@ -178,10 +252,13 @@ class PathLock:
             file = os.open(path / _LOCK, os.O_CREAT | os.O_RDWR)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(file)
-            hint = "close the other workspace, or choose another path"
-            raise DistributedError(f"{path} is in use by another workspace", code="E402", hint=hint) from None
+        except OSError as reason:
+            if reason.errno in _NO_LOCKS:
+                _warn_of_no_locks(path)
+            else:
+                os.close(file)
+                hint = "close the other workspace, or choose another path"
+                raise DistributedError(f"{path} is in use by another workspace", code="E402", hint=hint) from None
         self._file = file
 
     @property
@@ -200,7 +277,8 @@ class PathLock:
         if (file := self._file) is not None:
             self._file = None
             if self.ours:
-                fcntl.flock(file, fcntl.LOCK_UN)  # closing it is not enough where a child has it
+                with suppress(OSError):  # there may be no locks
+                    fcntl.flock(file, fcntl.LOCK_UN)  # closing it is not enough where a child has it
             os.close(file)
 
     def __del__(self) -> None:

@@ -1,4 +1,4 @@
-"""Files that are whole or not there: written under another name, synced and renamed."""
+"""Files that are whole or not there: written under another name, synced, and given their own."""
 
 from __future__ import annotations
 
@@ -13,13 +13,33 @@ from uuid import uuid4
 @contextmanager
 def whole_file(target: Path) -> Iterator[BinaryIO]:
     """What is written here becomes the file in the end, in place of one that is there; after an exception there is what was before."""
+    with _written(target) as (sink, waiting):
+        yield sink
+        _sync(sink)
+        os.replace(waiting, target)
+
+
+@contextmanager
+def new_file(target: Path) -> Iterator[BinaryIO]:
+    """What is written here becomes the file in the end. Raises FileExistsError where one is there, and leaves it as it is.
+
+    Where a network repeats what it did already, that may be the file itself.
+    """
+    with _written(target) as (sink, waiting):
+        yield sink
+        _sync(sink)
+        os.link(waiting, target)
+        with suppress(OSError):  # the name is of no use, and swept away later
+            waiting.unlink()
+
+
+@contextmanager
+def _written(target: Path) -> Iterator[tuple[BinaryIO, Path]]:
+    """A file under another name, removed after an exception; at the end the folder is synced."""
     waiting = target.with_name(f"{target.name}.{uuid4().hex}.tmp")
     try:
         with open(waiting, "wb") as sink:
-            yield sink
-            sink.flush()
-            os.fsync(sink.fileno())
-        os.replace(waiting, target)
+            yield sink, waiting
     except BaseException:
         with suppress(OSError):  # where the disc is full, its room is wanted
             waiting.unlink(missing_ok=True)
@@ -27,8 +47,13 @@ def whole_file(target: Path) -> Iterator[BinaryIO]:
     _sync_folder(target.parent)
 
 
+def _sync(sink: BinaryIO) -> None:
+    sink.flush()
+    os.fsync(sink.fileno())
+
+
 def _sync_folder(folder: Path) -> None:
-    """Make what was renamed in a folder stay renamed after a loss of power."""
+    """Have files of a folder keep their names after a loss of power."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

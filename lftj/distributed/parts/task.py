@@ -30,8 +30,8 @@ def unpacked(found: bytes) -> Log:
 class OnPart:
     """What every task says that needs a part.
 
-    `base`: token and version of the commit that it builds on; `ran`: how many steps that one had here, None when the driver does not know.
-    `limits`: of what it may take itself.
+    `base`: token and version of the commit that it builds on; `ran`: how many steps that one had here, None when
+    the driver does not know. `epoch`: of the manifest that the driver has for the last one. `limits`: of what it may take itself.
     """
 
     path: str
@@ -39,6 +39,7 @@ class OnPart:
     parts: int
     program: Mapping[str, Any]
     base: tuple[str, int]
+    epoch: int
     ran: int | None
     limits: Limits
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
@@ -85,9 +84,7 @@ def _written(pieces: list[Columns], change: Callable[[Columns], Delta], task: Ro
     if not columns or not len(columns[0]):
         return None
     delta = change(last_of_keys(task.schema, columns) if task.upsert else columns)
-    # Another attempt at this partition writes a file of its own, and only one of them is named in the end.
-    stem = f"{task.stem}-{uuid4().hex}"
-    return write_entry(Path(task.path) / ROWS, stem, task.version, task.schema, delta, task.cuts, task.parts, dictionary)
+    return write_entry(Path(task.path) / ROWS, task.stem, task.version, task.schema, delta, task.cuts, task.parts, dictionary)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import uuid4
 
 from lftj.dictionary import Dictionary
 from lftj.distributed.files.manifest import Manifest
@@ -88,7 +89,7 @@ class Checkpoints:
     # ── storing ───────────────────────────────────────────────────────────────────────────────────────────────────────
     def changed(self, task: PartTask, program: str, state: PartState, host: Host, rows: int) -> None:
         """Note that a part is at another commit, or a step further, and store it if it is time. `rows` have changed by it so far."""
-        path, name = task.path, RecordName(task.part, task.version, task.token, len(task.steps))
+        path, name = task.path, RecordName(task.part, task.version, task.token, len(task.steps), uuid4().hex[:12])
         key = path, name.part
         since = self._since.setdefault(key, _Since())
         orders = sum(len(relation.orders()) for relation in state.database.values())

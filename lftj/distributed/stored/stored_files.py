@@ -23,17 +23,19 @@ UNTOUCHED = 600.0
 
 @dataclass(frozen=True, order=True)
 class RecordName:
-    """What a record's name says: the part, the commit (version and token), and how many of its steps the part had done."""
+    """What a record's name says: the part, the commit (version and token), how many of its steps the part had
+    done, and whose `attempt` it is."""
 
     part: int
     version: int
     token: str
     steps: int
+    attempt: str
 
     @property
     def file(self) -> str:
         """The name of the file."""
-        return f"{self.part}.{self.version}.{self.token}.{self.steps}{_RECORD}"
+        return f"{self.part}.{self.version}.{self.token}.{self.steps}.{self.attempt}{_RECORD}"
 
     @property
     def owner(self) -> str:
@@ -59,7 +61,9 @@ def records(folder: Path, part: int | None = None) -> list[RecordName]:
     """The records in a folder, of one part or of all, the latest first."""
     pattern = f"*{_RECORD}" if part is None else f"{part}.*{_RECORD}"
     found = (file.name.removesuffix(_RECORD).split(".") for file in folder.glob(pattern))
-    return sorted((RecordName(int(p), int(version), token, int(steps)) for p, version, token, steps in found), reverse=True)
+    return sorted(
+        (RecordName(int(p), int(version), token, int(steps), attempt) for p, version, token, steps, attempt in found), reverse=True
+    )
 
 
 def _named(folder: Path, kept: Iterable[RecordName]) -> set[str]:

@@ -57,6 +57,7 @@ def settle(task: SettleTask) -> Settled | Failure:
 
 def _settled(task: SettleTask, worker: Worker) -> Settled:
     holding = Holding(task, worker)
+    holding.require_last()
     staging = Staging(_committed(holding))
     dictionary, found = holding.host.dictionary, no_rows(task.schema.arity)
     for operation, entry in task.operations:

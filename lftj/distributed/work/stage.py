@@ -29,6 +29,7 @@ def run_stage(task: PartTask) -> PartDone | Failure:
 def _stage(task: PartTask, worker: Worker) -> PartDone:
     started = time.perf_counter()
     run = _Run(task, worker)
+    run.require_last()
     try:
         done = run.stage()
     finally:

@@ -36,5 +36,5 @@ def warm() -> None:
             entry = write_entry(Path(folder) / ROWS, f"{version}", version, schema, delta, (0,), 1, dictionary)
             new = (packed({"e" + BASE_SUFFIX: [entry]}),)
             base = ("" if version == 1 else "1", version - 1)
-            run_stage(PartTask(folder, 0, 1, program, base, 1, Limits(), f"{version}", version, (Step(0),), new, version == 1))
+            run_stage(PartTask(folder, 0, 1, program, base, 0, 1, Limits(), f"{version}", version, (Step(0),), new, version == 1))
     forget()

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from lftj.distributed.files.entry import read_entries
-from lftj.distributed.files.manifest import ROWS, Manifest, manifest_missing
+from lftj.distributed.files.manifest import ROWS, Manifest, is_overtaken, manifest_missing, overtaken
 from lftj.distributed.parts.failure import Failure, told
 from lftj.distributed.parts.host import Host, Rows
 from lftj.distributed.parts.part import Advance, PartState
@@ -26,7 +26,7 @@ from lftj.distributed.placing.planner import plan_of
 from lftj.distributed.placing.programs import digest
 from lftj.distributed.stored.checkpoints import Checkpoints
 from lftj.distributed.stored.stored_files import set_aside
-from lftj.errors import DistributedError, LftjError
+from lftj.errors import LftjError
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
 from scantree.watched_files import FileDamagedError
@@ -117,6 +117,14 @@ class Holding(Generic[Task]):
         """Whether everything is to be derived anew, since the program is another one."""
         return False
 
+    def require_last(self) -> None:
+        """Raise DistributedError (E406) where the task's driver is not the last one, or went on without the task.
+
+        Nobody would read what the task writes.
+        """
+        if is_overtaken(Path(self.task.path), self.task.epoch):
+            raise overtaken(Path(self.task.path))
+
     def state(self) -> PartState:
         """The part at the commit that the task builds on; kept from now on."""
         kept = self.worker.parts.get(self.key)
@@ -204,10 +212,10 @@ class Holding(Generic[Task]):
     @cached_property
     def _manifest(self) -> Manifest:
         path = Path(self.task.path)
-        manifest = Manifest.load(path) or Manifest(self.task.parts)
-        if not manifest.version and self.task.base[1]:
-            raise manifest_missing(path)
-        if (manifest.token, manifest.version) != self.task.base:
-            # A task of a driver that is gone, or of a commit that was given up.
-            raise DistributedError(f"version {self.task.base[1]} is not the present one, {manifest.version}", code="E401")
-        return manifest
+        manifest = Manifest.of(path, self.task.epoch)
+        if manifest is None:
+            if is_overtaken(path, self.task.epoch):  # a late attempt, or a driver that is not the last one
+                raise overtaken(path)
+            if self.task.base[1]:
+                raise manifest_missing(path)
+        return manifest or Manifest(self.task.parts)

@@ -39,7 +39,7 @@ def test_a_manifest_that_says_something_else_is_damaged(tmp_path_factory: pytest
     found = Manifest.load(path)
     assert found is not None
     assert found.version == 17
-    file = path / "manifest.json"
+    file = path / "manifest-0.json"
     file.write_bytes(file.read_bytes().replace(b"17", b"16"))
     with pytest.raises(DistributedError, match="damaged") as caught:
         Manifest.load(path)
