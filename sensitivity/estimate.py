@@ -63,16 +63,19 @@ class BodyEstimate:
     positions: tuple[PositionEstimate, ...]
 
 
-def estimate(body: BodyShape, statistics: Sequence[AtomStatistics]) -> BodyEstimate:
-    """Estimates for a body; `statistics` one per atom. O(levels²) for each position, each step a look-up after the first of its kind."""
-    model = _Model(body, statistics)
+def estimate(body: BodyShape, statistics: Sequence[AtomStatistics], look: Callable[[int], None] = lambda _: None) -> BodyEstimate:
+    """Estimates for a body; `statistics` one per atom. O(levels) for each of its positions, each step a look-up after the first of its kind.
+
+    `look` is told of the levels that were gone through, and may raise.
+    """
+    model = _Model(body, statistics, look)
     positions = tuple(PositionEstimate(position, model.options(position)) for position in body.indexable)
     return BodyEstimate(model.steps(frozenset()), positions)
 
 
 class _Model:
-    def __init__(self, body: BodyShape, statistics: Sequence[AtomStatistics]) -> None:
-        self._body = body
+    def __init__(self, body: BodyShape, statistics: Sequence[AtomStatistics], look: Callable[[int], None]) -> None:
+        self._body, self._look = body, look
         self._offers: list[list[tuple[int, int]]] = [[] for _ in range(body.levels)]  # (atom, column) by level
         self._statistics = statistics
         for number, atom in enumerate(body.atoms):
@@ -140,6 +143,7 @@ class _Model:
 
     def _run_with(self, pinned: frozenset[int]) -> tuple[float, list[float]]:
         levels, block = self._body.levels, self._body.exists_from
+        self._look(levels)
         alive, steps, bound = [1.0], [0.0] * levels, set(pinned)
         for level in range(levels):
             leaps, matches = (0.0, 1.0) if level in pinned else self._level(level, bound)
@@ -218,6 +222,8 @@ class _Model:
         """
         levels, waiting = self._body.levels, list[tuple[float, int]]()
         latest: dict[int, tuple[float, float]] = {}
+
+        self._look(levels)
 
         def look_at(level: int) -> None:
             if level not in bound and may_come(level, bound):
