@@ -1,7 +1,7 @@
 """The arena: one stretch of address space that holds the pages of many trees.
 
-The stretch is asked for as it is needed, and the system gives memory when a page is first written. Pages that no tree references are reused;
-all of it is given back when nobody has the arena, or a view of its words, any more.
+The stretch is asked for as it is needed, and the system gives memory when a page is first written. Pages that no tree references are
+reused; all of it is given back when nobody has the arena, or a view of its words, any more.
 One thread at a time may change an arena (`lock`); any number may read.
 """
 

@@ -39,11 +39,12 @@ class Stretch:
         self._whole: Any = None
         self.mapped = 0
         self.size = -(-size // GRAIN) * GRAIN
-        self.address = self._site(min(first, size)) if LINUX else None
-        if self.address is None:  # elsewhere all of it is reserved at once
+        site = self._site(min(first, size)) if LINUX else None
+        if site is None:  # elsewhere all of it is reserved at once
             self._whole = np.frombuffer(reserve(size), np.uint8)
             self.size = self.mapped = len(self._whole)
-            self.address = self._whole.ctypes.data
+            site = int(self._whole.ctypes.data)
+        self.address = site
 
     def words(self) -> NDArray[np.int64]:
         """All of it as words, most of which must not be touched: an array that keeps the stretch."""
@@ -93,7 +94,7 @@ class Stretch:
         self._pieces.append((address, size))
 
     def __del__(self) -> None:
-        if self._whole is None and self.mapped:
+        if self._whole is None and hasattr(self, "address"):
             for address, size in [(self.address, self.mapped), *self._pieces]:
                 give_back(address, size)
             with _lock:

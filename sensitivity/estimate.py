@@ -64,7 +64,7 @@ class BodyEstimate:
 
 
 def estimate(body: BodyShape, statistics: Sequence[AtomStatistics], look: Callable[[int], None] = lambda _: None) -> BodyEstimate:
-    """Estimates for a body; `statistics` one per atom. O(levels) for each of its positions, each step a look-up after the first of its kind.
+    """Estimates for a body; `statistics` one per atom. O(levels) for each position, each step a look-up after the first of its kind.
 
     `look` is told of the levels that were gone through, and may raise.
     """
