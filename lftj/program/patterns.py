@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from lftj.arrow_arrays import arrow_array
 from lftj.errors import ValueTypeError
 from lftj.texts import pc
 
@@ -35,7 +36,7 @@ def matching(pattern: str, texts: pa.Array) -> np.ndarray:
 
 def matches(pattern: str, text: str) -> bool:
     """The same for one text."""
-    return bool(matching(pattern, pa.array([text], pa.large_string()))[0])
+    return bool(matching(pattern, arrow_array([text], type=pa.large_string()))[0])
 
 
 @lru_cache(maxsize=512)
@@ -83,7 +84,7 @@ def _count(pattern: str, position: int, piece: str, groups: list[int]) -> None:
         groups.pop()
 
 
-_ONE_TEXT: Any = pa.array([""], pa.large_string())  # without any, no pattern is looked at
+_ONE_TEXT: Any = arrow_array([""], type=pa.large_string())  # without any, no pattern is looked at
 
 
 def _compile(pattern: str, text: str) -> None:
