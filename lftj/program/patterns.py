@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -84,12 +83,10 @@ def _count(pattern: str, position: int, piece: str, groups: list[int]) -> None:
         groups.pop()
 
 
-_ONE_TEXT: Any = arrow_array([""], type=pa.large_string())  # without any, no pattern is looked at
-
-
 def _compile(pattern: str, text: str) -> None:
+    one = arrow_array([""], type=pa.large_string())  # without any text, no pattern is looked at
     try:
-        pc.match_substring_regex(_ONE_TEXT, pattern=text)
+        pc.match_substring_regex(one, pattern=text)
     except (pa.ArrowInvalid, UnicodeEncodeError) as problem:
         said = str(problem).removeprefix("Invalid regular expression: ")
         part = said.partition(": ")[2]
