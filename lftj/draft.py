@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lftj import frames
+from lftj.attention import attending
 from lftj.commit import Proposal
 from lftj.errors import ArityError, DeclarationError, FrameError, ParseError, TransactionError
 from lftj.handles import RuleHandle, number_of, without
@@ -138,12 +140,22 @@ class Draft:
         if not isinstance(text, (str, tree.ParsedProgram)):
             hint = "pass the text itself: Path(…).read_text(); for one Python expression use add_rule(…)"
             raise ParseError(f"expected rule text, found {type(text).__name__}", code="E103", hint=hint)
-        parsed = parse(text, file) if isinstance(text, str) else text
-        return self._add(parsed, inputs_of(parsed, facts))
+        with self._reading(text):
+            parsed = parse(text, file) if isinstance(text, str) else text
+            return self._add(parsed, inputs_of(parsed, facts))
 
     def add_rule(self, rule: object) -> RuleHandle:
         """Add one rule or fact, as text, tree or Python expression."""
-        return self._add(one_rule(rule))[0]
+        with self._reading(rule):
+            return self._add(one_rule(rule))[0]
+
+    @contextmanager
+    def _reading(self, text: object) -> Iterator[None]:
+        """Within, a program is read under the limits of this thread."""
+        context = self._engine.context({})
+        context.check_memory(2 * len(text) if isinstance(text, str) else 0)
+        with attending(context.read_on):
+            yield
 
     def _add(self, parsed: tree.ParsedProgram, inputs: Iterable[Input] = ()) -> list[RuleHandle]:
         program, added = self._program.add(parsed, partial(self._engine.statistics.repeats, self._before.database))

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from lftj.attention import attending
 from lftj.commit import Outcome, Proposal, carry_out
 from lftj.dictionary import Dictionary
 from lftj.heads.user import UserAggregate
@@ -114,7 +115,9 @@ class Engine:
     def carry_out(self, proposal: Proposal) -> tuple[Outcome, list[News]]:
         """What a proposal comes to, and whom to tell what when it is published. With the writer lock held."""
         with interrupts_as_such(), short_of_memory("the transaction was rolled back", "commit less at a time"):
-            outcome = carry_out(self.state, proposal, self.context(proposal.aggregates))
+            context = self.context(proposal.aggregates)
+            with attending(context.plan_on):
+                outcome = carry_out(self.state, proposal, context)
             version, schema = outcome.state.version, outcome.state.schema
             changes = {name: partial(self.change_set, version, schema(name), delta) for name, delta in outcome.changes.items()}
             return outcome, self.subscriptions.addressed(changes)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from lftj.attention import attending
 from lftj.dictionary import PassingNames
 from lftj.limits import short_of_memory
 from lftj.refresh import refresh
@@ -25,11 +26,14 @@ def answer(engine: Engine, state: State, question: object) -> Result:
 
     Raises what a rule with this body would raise: ProgramErrors with places in the text, LimitError, ValueRangeError …
     """
-    program, schema, fresh = engine.questions.asked(state.program, question, partial(engine.statistics.repeats, state.database))
+    reading = engine.context(state.aggregates)
+    with attending(reading.read_on):
+        program, schema, fresh = engine.questions.asked(state.program, question, partial(engine.statistics.repeats, state.database))
     with interrupts_as_such(), engine.dictionary.in_use(), short_of_memory("there is no answer", "ask for less at a time"):
         context = engine.context(state.aggregates)
         context.keep, context.prepared, context.dictionary = False, {}, PassingNames(engine.dictionary)
         database = state.database.replace({name: RelationVersion.empty(each, engine.arena) for name, each in fresh.items()})
-        database = refresh(program, database, database, {}, {}, context, changed_rules=frozenset(fresh)).database
+        with attending(context.plan_on):
+            database = refresh(program, database, database, {}, {}, context, changed_rules=frozenset(fresh)).database
         rows = database[schema.name]
         return Result(schema.columns, rows.columns, rows.count, engine.dictionary.texts(), version=state.version, name="answers")

@@ -1,18 +1,17 @@
-"""The arena: one reserved range of address space that holds the pages of many trees.
+"""The arena: one stretch of address space that holds the pages of many trees.
 
-Reserving costs nothing: the system gives memory when a page is first written. Pages that no tree references are reused, not returned.
+The stretch is asked for as it is needed, and the system gives memory when a page is first written. Pages that no tree references are
+reused; all of it is given back when nobody has the arena, or a view of its words, any more.
 One thread at a time may change an arena (`lock`); any number may read.
 """
 
 from __future__ import annotations
 
-import mmap
 import os
 import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -20,19 +19,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scantree.forking import held_while_forking
-from scantree.mapping import reserve, show_file
-from scantree.page_kernels import ARENA_HEADER, NEXT_WORD, REFERENCES, WORDS_IN_USE, discard, note_words, release
+from scantree.mapping import show_file
+from scantree.page_kernels import ARENA_HEADER, GRANTED, NEXT_WORD, REFERENCES, WORDS_IN_USE, discard, note_words, release
+from scantree.stretch import Stretch
 from scantree.watched_files import Watch
 
 Words = NDArray[np.int64]
 
 _WORD = 8
 WIDE = 1 << 43
-"""Bytes of address space in which segments of many processes find their homes free; a process has room for some fifteen such ranges."""
+"""Bytes of address space in which segments of many processes find their homes free; a process has room for some fourteen such ranges."""
+_FIRST = 16 << 20
+"""Bytes that are asked for at first."""
 _KEPT = 64 << 20
 _OWN_REFERENCES = 2  # an arena's own, and the argument of the call that counts them
 
-_spare: deque[mmap.mmap] = deque(maxlen=1)
+_spare: deque[Stretch] = deque(maxlen=1)
 
 
 def _default_reserve() -> int:
@@ -44,17 +46,8 @@ def _default_reserve() -> int:
     return max(4 * physical, 64 << 30)
 
 
-def _map(size: int) -> mmap.mmap:
-    """A range for an arena."""
-    mapping = reserve(size)
-    if hasattr(mmap, "MADV_HUGEPAGE"):  # Linux: a bulk load takes half the time when the system hands out 2 MiB at once
-        with suppress(OSError):
-            mapping.madvise(mmap.MADV_HUGEPAGE)
-    return mapping
-
-
-def _spare_mapping() -> mmap.mmap | None:
-    """The mapping that an arena left behind."""
+def _spare_stretch() -> Stretch | None:
+    """The stretch that an arena left behind."""
     try:
         return _spare.popleft()
     except IndexError:
@@ -71,19 +64,22 @@ def overlapped(first: int, words: int, ranges: Iterable[Range]) -> bool:
 
 
 class Arena:
-    """Memory for trees. `memory` is the whole reserved range as int64 words, most of them never touched.
+    """Memory for trees. `memory` is the whole stretch as int64 words, of which only the first are there: `require` sees to it.
 
-    The range of an arena that is gone serves the next one, with up to `_KEPT` bytes that the system need not map and zero again.
+    The stretch of an arena that is gone serves the next one, with up to `_KEPT` bytes that the system need not map and zero again.
     """
 
-    _lasting = False  # until there is a mapping
+    _lasting = False  # until there is a stretch
 
     def __init__(self, reserve_bytes: int | None = None) -> None:
-        self._mapping = (None if reserve_bytes else _spare_mapping()) or _map(reserve_bytes or _default_reserve())
-        self._lasting = reserve_bytes is None and hasattr(mmap, "MADV_DONTNEED")
-        self.memory: Words = np.frombuffer(self._mapping, dtype=np.int64)
+        """`reserve_bytes`: how large it may become."""
+        size = reserve_bytes or _default_reserve()
+        self._stretch = (None if reserve_bytes else _spare_stretch()) or Stretch(size, _FIRST)
+        self._lasting = reserve_bytes is None and self._stretch.by_need
+        self.memory: Words = self._stretch.words()
         self.memory[:ARENA_HEADER] = 0
         self.memory[NEXT_WORD] = ARENA_HEADER
+        self.memory[GRANTED] = self._stretch.mapped // _WORD
         self.lock = threading.RLock()
         held_while_forking(self.lock)
         self._ceiling = self.memory.size  # what is mapped lies above
@@ -101,11 +97,10 @@ class Arena:
         """Note that the owner of one reference to a root is gone; safe from any thread and from finalizers, and compiled for their sake."""
 
     def __del__(self, references: Callable[[object], int] = sys.getrefcount) -> None:
-        """Leave the mapping to the next arena, unless someone still holds a view of the words."""
+        """Leave the stretch to the next arena, unless someone still holds a view of the words."""
         if self._lasting and not _spare and not self.taken and references(self.memory) == _OWN_REFERENCES:
-            if (excess := self.bytes_touched - _KEPT) > 0:
-                self._mapping.madvise(mmap.MADV_DONTNEED, _KEPT, excess)
-            _spare.append(self._mapping)
+            self._stretch.shrink(_KEPT)
+            _spare.append(self._stretch)
 
     @property
     def bytes_in_use(self) -> int:
@@ -136,9 +131,18 @@ class Arena:
         return noted.view(np.bool_)
 
     def require(self, words: int) -> None:
-        """Raise MemoryError unless `words` more fit. Kernels do not check again."""
-        if int(self.memory[NEXT_WORD]) + words > self._ceiling:
-            raise MemoryError(f"the arena of {self.memory.size * _WORD >> 30} GiB cannot hold another {words * _WORD >> 20} MiB")
+        """Raise MemoryError unless there are `words` more. Kernels do not check again."""
+        if not self.offer(words):
+            size = f"the arena of {self.memory.size * _WORD >> 30} GiB, of which the system gave {self._stretch.mapped >> 20} MiB,"
+            raise MemoryError(f"{size} cannot hold another {words * _WORD >> 20} MiB")
+
+    def offer(self, words: int) -> bool:
+        """Have room for `words` more, if that can be."""
+        needed = int(self.memory[NEXT_WORD]) + words
+        if needed > self._ceiling or not self._stretch.grow(needed * _WORD):
+            return False
+        self.memory[GRANTED] = min(self._stretch.mapped // _WORD, self._ceiling)
+        return True
 
     def made(self, kernel: Callable[..., Any], *arguments: object) -> Any:
         """What a kernel returns that makes a version in this arena, the root first. Call with the lock held.
@@ -166,6 +170,7 @@ class Arena:
         """Keep these words, which are free, for a file. Call with the lock held."""
         self.taken.append((first, first + words))
         self._ceiling = min(self._ceiling, first)
+        self.memory[GRANTED] = min(int(self.memory[GRANTED]), self._ceiling)
 
     def claim(self, file: Path, first: int, words: int) -> None:
         """Let the segment in a file have these words as addresses, wherever it is. Call with the lock held.
@@ -182,5 +187,7 @@ class Arena:
 
         All are multiples of a page of the system, but for the end of the file. OSError when the system refuses.
         """
-        show_file(self.memory.ctypes.data + (place + skipped) * _WORD, file, skipped * _WORD, words * _WORD)
+        address = self.memory.ctypes.data + (place + skipped) * _WORD
+        show_file(address, file, skipped * _WORD, words * _WORD)
+        self._stretch.note(address, words * _WORD)
         self.memory[WORDS_IN_USE] += words

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import gc
 import mmap
 import os
 from contextlib import suppress
 
+LINUX = os.uname().sysname == "Linux"
 NORESERVE = 0x4000  # Linux; the mmap module does not name it
 _FIXED = 0x10
+_FIXED_NOREPLACE = 0x100000
+_HUGE_PAGES = 14  # MADV_HUGEPAGE
 
 
 def reserve(size: int) -> mmap.mmap:
@@ -18,7 +22,7 @@ def reserve(size: int) -> mmap.mmap:
     Before it is less, what nobody has any more is looked for: it may hold ranges.
     """
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-    if os.uname().sysname == "Linux":
+    if LINUX:
         flags |= NORESERVE
     with suppress(OSError, ValueError):
         return mmap.mmap(-1, size, flags=flags)
@@ -30,6 +34,29 @@ def reserve(size: int) -> mmap.mmap:
             if size <= 1 << 28:
                 raise
             size //= 2
+
+
+def ask(address: int, size: int) -> bool | None:
+    """Map memory that reads as zeros at an address, on Linux; False where something is there, or the system refuses, also after what nobody
+    has any more was looked for. None where the system maps elsewhere than it is told."""
+    protection = mmap.PROT_READ | mmap.PROT_WRITE
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NORESERVE | _FIXED_NOREPLACE
+    found = _system_map(address, size, protection, flags, -1, 0)
+    if found == _FAILED and ctypes.get_errno() == errno.ENOMEM:
+        gc.collect()
+        found = _system_map(address, size, protection, flags, -1, 0)
+    if found == _FAILED:
+        return False
+    if found != address:
+        give_back(found, size)
+        return None
+    _system_advise(address, size, _HUGE_PAGES)  # a bulk load takes half the time when the system hands out 2 MiB at once
+    return True
+
+
+def give_back(address: int, size: int) -> None:
+    """Unmap these bytes, which nobody looks at any more."""
+    _system_unmap(address, size)
 
 
 def show_file(address: int, file: int, first: int, size: int) -> None:
@@ -52,6 +79,11 @@ def write_at(file: int, content: bytes | memoryview, place: int) -> None:
 
 
 _AT_ONCE = 1 << 16
-_system_map = ctypes.CDLL(None, use_errno=True).mmap
+_FAILED = ctypes.c_void_p(-1).value
+_system = ctypes.CDLL(None, use_errno=True)
+_system_map = _system.mmap
 _system_map.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_longlong]
 _system_map.restype = ctypes.c_void_p
+_system_unmap, _system_advise = _system.munmap, _system.madvise
+_system_unmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+_system_advise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]

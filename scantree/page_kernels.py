@@ -42,6 +42,7 @@ SETTLED = 7  # of a mapped index page: 1 once it names its children as this proc
 NEXT_WORD = 0
 WORDS_IN_USE = 1
 BIRTHS = 2
+GRANTED = 3  # the first word that must not be used: what is behind is not there yet
 FREE_LISTS = 16
 SIZE_CLASSES = 480
 ARENA_HEADER = 512

@@ -9,14 +9,22 @@ the leapfrog makes about as many leaps as the least of the b, and Π b / Dᵏ⁻
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
+from heapq import heappop, heappush
 
 from sensitivity.granularity import EXACT, NONE, Granularity, hull, projected
 from sensitivity.shape import BodyShape, Position
 
+_MayCome = Callable[[int, Set[int]], bool]
+
 PAGES = 1.3
 """Bytes of a tree's pages over those of its rows."""
+
+_CUTS = 16
+"""Of the levels before a position, up to how many an index may keep that does not keep all of them."""
+_LOOKED_AT = 512
+"""Levels that are looked at for these options of one position: a long body has many positions, and fewer options of each."""
 
 CLEARLY = 4.0
 """How many times more than a delta query in its own order a region has to take to be priced as that."""
@@ -55,16 +63,19 @@ class BodyEstimate:
     positions: tuple[PositionEstimate, ...]
 
 
-def estimate(body: BodyShape, statistics: Sequence[AtomStatistics]) -> BodyEstimate:
-    """Estimates for a body; `statistics` one per atom. O(levels²) for each position, each step a look-up after the first of its kind."""
-    model = _Model(body, statistics)
+def estimate(body: BodyShape, statistics: Sequence[AtomStatistics], look: Callable[[int], None] = lambda _: None) -> BodyEstimate:
+    """Estimates for a body; `statistics` one per atom. O(levels) for each position, each step a look-up after the first of its kind.
+
+    `look` is told of the levels that were gone through, and may raise.
+    """
+    model = _Model(body, statistics, look)
     positions = tuple(PositionEstimate(position, model.options(position)) for position in body.indexable)
     return BodyEstimate(model.steps(frozenset()), positions)
 
 
 class _Model:
-    def __init__(self, body: BodyShape, statistics: Sequence[AtomStatistics]) -> None:
-        self._body = body
+    def __init__(self, body: BodyShape, statistics: Sequence[AtomStatistics], look: Callable[[int], None]) -> None:
+        self._body, self._look = body, look
         self._offers: list[list[tuple[int, int]]] = [[] for _ in range(body.levels)]  # (atom, column) by level
         self._statistics = statistics
         for number, atom in enumerate(body.atoms):
@@ -73,9 +84,20 @@ class _Model:
                     self._offers[level].append((number, column))
         beside = [{level for atom, _ in offers for level in body.atoms[atom].columns} for offers in self._offers]
         self._beside = [frozenset(level for level in levels if isinstance(level, int)) for levels in beside]  # by level, those of its atoms
+        self._followers = self._followed_by()
         self._levels: dict[tuple[int, frozenset[int], float], tuple[float, float]] = {}
         self._domains = [self._domain(level) for level in range(body.levels)]
         self._of_atoms: dict[int, tuple[float, float]] = {}
+        self._runs: dict[frozenset[int], tuple[float, list[float]]] = {}
+        self._cuts = max(1, min(_CUTS, _LOOKED_AT // max(body.levels, 1)))
+
+    def _followed_by(self) -> list[list[int]]:
+        """By level, those that may become another choice when it is bound: of its atoms, and those computed from it, or from all."""
+        found = [set(beside) for beside in self._beside]
+        for level, source in self._body.computed.items():
+            for other in range(level) if source is None else (source,) if isinstance(source, int) and source >= 0 else ():
+                found[other].add(level)
+        return [sorted(others - {level}) for level, others in enumerate(found)]
 
     def _branching(self, atom: int, column: int, bound: frozenset[int], least: float) -> float:
         """How many values an atom offers in a column when the levels `bound` have values; `least` in a relation with rows."""
@@ -115,7 +137,13 @@ class _Model:
 
         In the existential block the search under each context before it ends at the first of its proofs.
         """
+        if pinned not in self._runs:
+            self._runs[pinned] = self._run_with(pinned)
+        return self._runs[pinned]
+
+    def _run_with(self, pinned: frozenset[int]) -> tuple[float, list[float]]:
         levels, block = self._body.levels, self._body.exists_from
+        self._look(levels)
         alive, steps, bound = [1.0], [0.0] * levels, set(pinned)
         for level in range(levels):
             leaps, matches = (0.0, 1.0) if level in pinned else self._level(level, bound)
@@ -135,7 +163,7 @@ class _Model:
         alive = max(self._run(frozenset())[1][position.level], 1.0)
         alphas = self._combinations(position.alpha, alive)
         found = [Option(NONE, 0.0, self._without_index(position))]
-        for cut in range(len(position.gamma)):
+        for cut in range(min(len(position.gamma), self._cuts)):
             kept = position.gamma[:cut]
             contexts = self._combinations((*position.alpha, *kept), alive)
             found.append(self._option(position, projected(cut), kept, contexts, contexts / alphas))
@@ -167,12 +195,9 @@ class _Model:
         """Kernel steps to join one row of an atom with the others: each time the level that has fewest matches comes next."""
         bound = {level for level in self._body.atoms[atom].columns if isinstance(level, int)}
         steps, alive = 1.0 + len(bound), 1.0
-        while len(bound) < self._body.levels:
-            ready = [level for level in range(self._body.levels) if level not in bound and self._ready(level, bound)]
-            level, (leaps, matches) = min(((level, self._level(level, bound)) for level in ready), key=lambda each: each[1][1])
+        for level, (leaps, matches) in self._cheapest_first(bound, 0.0, self._ready):
             steps += alive * leaps * max(1, len(self._offers[level]))
             alive *= matches
-            bound.add(level)
         return steps
 
     def _proofs(self, atom: int) -> float:
@@ -184,14 +209,39 @@ class _Model:
         if self._body.exists_from < self._body.levels:
             return 0.0
         bound = {level for level in self._body.atoms[atom].columns if isinstance(level, int)}
-        left, proofs, deep = set(range(self._body.levels)) - bound, 1.0, 0
-        while joined := [level for level in left if self._joined(level, bound)]:
-            matches = {level: self._level(level, bound, 1.0)[1] for level in joined}
-            level = min(joined, key=lambda level: (matches[level], level))
-            proofs, deep = proofs * matches[level], deep + 1
-            bound.add(level)
-            left.remove(level)
+        proofs, deep = 1.0, 0
+        for _, (_, matches) in self._cheapest_first(bound, 1.0, self._joined):
+            proofs, deep = proofs * matches, deep + 1
         return proofs * deep
+
+    def _cheapest_first(self, bound: set[int], least: float, may_come: _MayCome) -> Iterator[tuple[int, tuple[float, float]]]:
+        """Each level that may come, the one with fewest matches first; it is bound then.
+
+        A level is looked at again when one of its atoms is bound at another: O(pairs of levels with an atom in common · log), and O(levels)
+        for each that waits for all before it.
+        """
+        levels, waiting = self._body.levels, list[tuple[float, int]]()
+        latest: dict[int, tuple[float, float]] = {}
+
+        self._look(levels)
+
+        def look_at(level: int) -> None:
+            if level not in bound and may_come(level, bound):
+                found = self._level(level, bound, least)
+                if latest.get(level) != found:
+                    latest[level] = found
+                    heappush(waiting, (found[1], level))
+
+        for level in range(levels):
+            look_at(level)
+        while waiting:
+            matches, level = heappop(waiting)
+            if level in bound or latest[level][1] != matches:
+                continue  # it was looked at again since
+            yield level, latest[level]
+            bound.add(level)
+            for other in self._followers[level]:
+                look_at(other)
 
     def _joined(self, level: int, bound: Set[int]) -> bool:
         """Whether one of a level's atoms takes part at one of those bound."""

@@ -18,6 +18,9 @@ from partition.executor import ThreadExecutor
 from partition.split import KeyRange
 from scantree import Arena
 
+_WORD_READ = 200
+"""Bytes about that a word of a program takes as a tree, with its place."""
+
 
 class AllowanceSpentError(Exception):
     """What a part of a commit was allowed to cost is used up. Never leaves the engine: the caller goes another way."""
@@ -56,6 +59,10 @@ class Context:
     orders: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     statistics: Statistics = field(default_factory=Statistics)
     work: int = 0
+    read: int = 0
+    """Words of programs that were read."""
+    planned: int = 0
+    """Steps of planning: values of variables and atoms that orders were compared by."""
     found: int = 0
     """Satisfying assignments that recursive rules found, but for those of an `Update`, which counts them itself. Grows as `work` does."""
     laid: int = 0
@@ -109,6 +116,18 @@ class Context:
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise timed_out()
         self.check_memory()
+
+    def read_on(self, steps: int) -> None:
+        """Steps of reading a program were made: they count as work, and what they leave as memory. Raises LimitError."""
+        self.read += steps
+        self.spend(steps)
+        self.check_memory(self.read * _WORD_READ)
+
+    def plan_on(self, steps: int) -> None:
+        """Steps of planning were made. No work of kernels; but the time may be over. Raises LimitError."""
+        self.planned += steps
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise timed_out()
 
     def check_memory(self, beside: int = 0) -> None:
         """Raise LimitError when pages, strings, and so many bytes of rows that are in no page yet, take more than they may."""

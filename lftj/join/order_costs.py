@@ -13,6 +13,7 @@ from operator import or_
 from types import MappingProxyType
 from typing import NamedTuple
 
+from lftj.attention import look
 from lftj.join.atom_statistics import AtomStatistics
 from lftj.join.comparison_shares import ComparisonShares, nothing_known
 from lftj.join.skew import NO_SKEW, Skew, skew_of
@@ -148,6 +149,7 @@ class OrderCosts:
 
     def longer(self, begun: Begun, variable: int) -> Begun:
         """An order with one more variable."""
+        look()
         order, bindings, cost, sizes, building, bound = begun
         fewest, atoms, kept = self.level(bound, variable)
         kept *= bindings
@@ -218,6 +220,7 @@ class OrderCosts:
     def needed(self, order: Order) -> _Needed:
         """What it costs that key orders that a variable order needs do not exist, and what commits do for all that it needs."""
         missing = upkeep = 0.0
+        look(len(self.atoms))
         for number in range(len(self.atoms)):
             needed = self._needed(number, order)
             missing += needed.missing

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from lftj.attention import look
 from lftj.join.comparison_bounds import ends, is_alone, least
 from lftj.join.context import Context
 from lftj.join.evaluate import Relations, plan_rule
@@ -97,7 +98,7 @@ def _within_budget(body: TracedBody, relations: Relations, context: Context, *, 
         return None
     if not body.shape.indexable:
         return TraceChoice(body, {}, {}) if always else None
-    about = estimate(body.shape, [_statistics(body, number, relations, context) for number in range(len(body.shape.atoms))])
+    about = estimate(body.shape, [_statistics(body, number, relations, context) for number in range(len(body.shape.atoms))], look)
     budget = context.trace_budget - context.traced()
     chosen = choose_granularities(about, budget)
     changing = [key for key in chosen if not context.constant(_atom(body.plan, key[0]).relation)]

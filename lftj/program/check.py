@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from lftj.attention import look
 from lftj.errors import DeclarationError, LftjError, ParseError, ProgramErrors, Span
 from lftj.program.checked import CheckedProgram, CheckedRule
 from lftj.program.choices import choice_errors
@@ -58,8 +59,13 @@ def _read_clause(clause: tree.Rule, catalog: Catalog, reader: FactReader, rules:
     return problems
 
 
+_RULE = 16
+"""Steps of reading that checking a rule takes about."""
+
+
 def check_rule(rule: tree.Rule, catalog: Catalog) -> tuple[CheckedRule | None, list[LftjError]]:
     """The checked rule, or the problems with it. O(size of the rule)."""
+    look(_RULE)
     renamed = rename_apart(rule)
     elaborator = Elaborator(Inference(renamed, catalog), catalog)
     unsafe = unsafe_variables(renamed)

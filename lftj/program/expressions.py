@@ -6,6 +6,9 @@ the term its result variable. Problems are collected; a term with a problem beco
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from lftj.errors import ArityError, LftjError, Span, TypeClashError, UnknownNameError, UnsafeRuleError
 from lftj.program import arithmetic, functors
 from lftj.program.checked import CheckedLiteral, FunctorCall
@@ -217,6 +220,9 @@ class Expressions:
         given = tuple(arg for arg in made if arg is not None)
         if len(given) < len(made):
             return None
+        if known.check is not None and isinstance(given[0], Value):
+            with _placed(args[0].span):
+                known.check(str(given[0].value))
         if all(isinstance(arg, Value) for arg in given) and not known.many:
             return Value(functors.call(name, tuple(arg.value for arg in given if isinstance(arg, Value))), known.result or BOOL)
         types = tuple(self.type_of(arg) for arg in given)
@@ -240,6 +246,15 @@ def fold(expression: Apply) -> Expression:
         return expression
     values = tuple(arg.value for arg in expression.args if isinstance(arg, Value))
     return Value(arithmetic.evaluate(expression.operator, values, expression.type), expression.type)
+
+
+@contextmanager
+def _placed(span: Span | None) -> Iterator[None]:
+    """Errors of the block that have no place get this one."""
+    try:
+        yield
+    except LftjError as error:
+        raise located(error, span) from None
 
 
 def located(error: LftjError, span: Span | None) -> LftjError:

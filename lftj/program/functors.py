@@ -14,22 +14,26 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+
 from lftj.errors import ValueRangeError, ValueTypeError
-from lftj.program.patterns import compiled
+from lftj.program.patterns import matches, matching, translated
 from lftj.types import FLOAT, INT, INT64_MAX, INT64_MIN, STR, Type
 
 _INTEGER = re.compile(r"\s*([+-]?)(?:0x([0-9a-fA-F]+)|0b([01]+)|([0-9]+))\s*")
 MOST_NUMBERS = 100_000_000
 """A `range` may have so many."""
 
-_FLOAT = re.compile(r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\s*")
+_FLOAT = re.compile(r"\s*[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class Functor:
     """`types` of the arguments (None: any type; `cat` repeats its last), the `result` (None: a predicate), and the function itself.
 
-    `many`: it gives a sequence of values, each of which is a result.
+    `many`: it gives a sequence of values, each of which is a result. `check`: raises ValueTypeError for a bad first argument.
+    `at_once`: a predicate, or what it is the opposite of, of one first argument and many texts.
     """
 
     types: tuple[Type | None, ...]
@@ -37,6 +41,8 @@ class Functor:
     evaluate: Callable[..., Any]
     variadic: bool = False
     many: bool = False
+    check: Callable[[str], object] | None = None
+    at_once: Callable[[str, pa.Array], np.ndarray] | None = None
 
     def argument_types(self, count: int) -> tuple[Type | None, ...]:
         """The types of `count` arguments."""
@@ -83,10 +89,6 @@ def _range(start: int, end: int, step: int | None = None) -> range:
     return found
 
 
-def _match(pattern: str, text: str) -> bool:
-    return compiled(pattern).fullmatch(text) is not None
-
-
 STRING_FUNCTORS: dict[str, Functor] = {
     "cat": Functor((STR, STR), STR, lambda *parts: "".join(parts), variadic=True),
     "least": Functor((STR, STR), STR, min, variadic=True),
@@ -98,9 +100,9 @@ STRING_FUNCTORS: dict[str, Functor] = {
     "to_float": Functor((STR,), FLOAT, _to_float),
     "range": Functor((INT, INT), INT, _range, variadic=True, many=True),
     "contains": Functor((STR, STR), None, lambda part, text: part in text),
-    "match": Functor((STR, STR), None, _match),
+    "match": Functor((STR, STR), None, matches, check=translated, at_once=matching),
     "!contains": Functor((STR, STR), None, lambda part, text: part not in text),
-    "!match": Functor((STR, STR), None, lambda pattern, text: not _match(pattern, text)),
+    "!match": Functor((STR, STR), None, lambda pattern, text: not matches(pattern, text), check=translated, at_once=matching),
 }
 
 

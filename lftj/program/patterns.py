@@ -1,60 +1,99 @@
-"""Regular expressions of `match`: those of Python's `re`, and besides the classes of POSIX, `[[:digit:]_]`, which Soufflé knows."""
+"""Regular expressions of `match`, for RE2: time linear in the text, without holding the interpreter.
+
+RE2 reads the syntax of ECMAScript, which Soufflé's `match` has, but for what no automaton does:
+backreferences and lookahead are errors. What RE2 takes for letters and ECMAScript refuses, such as
+a brace that is no quantifier, is an error too.
+"""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
 
-from lftj.errors import ValueTypeError
+import numpy as np
+import pyarrow as pa
 
-_CLASSES = {
-    "alnum": "0-9A-Za-z",
-    "alpha": "A-Za-z",
-    "blank": r" \t",
-    "cntrl": r"\x00-\x1f\x7f",
-    "d": "0-9",
-    "digit": "0-9",
-    "graph": r"\x21-\x7e",
-    "lower": "a-z",
-    "print": r"\x20-\x7e",
-    "punct": r"!-/:-@\[-`{-~",
-    "s": r" \t\n\r\f\v",
-    "space": r" \t\n\r\f\v",
-    "upper": "A-Z",
-    "w": "0-9A-Za-z_",
-    "xdigit": "0-9A-Fa-f",
-}
-_PIECE = re.compile(r"\\.|\[\^?\]?|\[|\]|.", re.DOTALL)
-_INSIDE = re.compile(r"\\.|\[:(?P<name>[a-z]*):\]|\]|.", re.DOTALL)
+from lftj.arrow_arrays import arrow_array
+from lftj.errors import ValueTypeError
+from lftj.texts import pc
+
+_CLASSES = {"d": "0-9", "s": r"\t\n\v\f\r ", "w": "0-9A-Za-z_"}
+"""Classes of ECMAScript's that RE2 does not know by these names."""
+_PIECE = re.compile(r"\\.?|\[\^?\]?|\{(?:[0-9]+(?:,[0-9]*)?\})?|.", re.DOTALL)
+_INSIDE = re.compile(r"\\.?|\[:(?P<name>[a-z]*):\]|\]|.", re.DOTALL)
+_NO_ESCAPES = {r"\C": "one byte", r"\Q": "quoting"}
+"""Escapes of RE2's own that would reach beyond a character, or beyond the pattern."""
+_SHOWN = 60
+_HINT = "patterns are those of ECMAScript, without backreferences and lookahead"
+
+
+def matching(pattern: str, texts: pa.Array) -> np.ndarray:
+    """For each text whether the whole of it matches. Raises ValueTypeError for a bad pattern."""
+    found = pc.match_substring_regex(texts, pattern=rf"\A(?:{translated(pattern)})\z")
+    return np.asarray(found.to_numpy(zero_copy_only=False), bool)
+
+
+def matches(pattern: str, text: str) -> bool:
+    """The same for one text."""
+    return bool(matching(pattern, arrow_array([text], type=pa.large_string()))[0])
 
 
 @lru_cache(maxsize=512)
-def compiled(pattern: str) -> re.Pattern[str]:
-    """The expression that `pattern` is. Raises ValueTypeError for what is none."""
-    try:
-        return re.compile(_with_classes(pattern) if "[" in pattern else pattern)
-    except (re.error, RecursionError, OverflowError) as problem:
-        raise ValueTypeError(f"match: {pattern[:60]!r} is not a regular expression: {problem}", hint="as in Python's re module") from None
-
-
-def _with_classes(pattern: str) -> str:
-    """`pattern` with the characters of POSIX's classes in their place. O(len(pattern))."""
+def translated(pattern: str) -> str:
+    """The pattern as RE2 reads it. Raises ValueTypeError, which says where it is wrong."""
     pieces: list[str] = []
-    position, inside = 0, False
+    groups: list[int] = []
+    position, opened = 0, -1
     while position < len(pattern):
-        found = (_INSIDE if inside else _PIECE).match(pattern, position)
+        found = (_PIECE if opened < 0 else _INSIDE).match(pattern, position)
         assert found is not None
         piece = found.group()
-        if not inside:
-            inside = piece.startswith("[")
+        _refuse(pattern, position, found, outside=opened < 0)
+        if opened < 0:
+            opened = position if piece.startswith("[") else -1
+            _count(pattern, position, piece, groups)
         elif piece == "]":
-            inside = False
-        elif found["name"] is not None:
-            if found["name"] not in _CLASSES:
-                raise re.error(f"there is no class {piece}")
-            piece = _CLASSES[found["name"]]
-        elif piece == "[":
-            piece = r"\["  # the same character, but no warning of Python's that a class may stand in a class one day
-        pieces.append(piece)
+            opened = -1
+        pieces.append(_CLASSES.get(found["name"], piece) if "name" in found.groupdict() else piece)
         position = found.end()
-    return "".join(pieces)
+    if opened >= 0 or groups:
+        still = opened if opened >= 0 else groups[-1]
+        raise _bad(pattern, still, f"`{pattern[still]}` is not closed")
+    _compile(pattern, text := "".join(pieces))
+    return text
+
+
+def _refuse(pattern: str, position: int, found: re.Match[str], *, outside: bool) -> None:
+    """What RE2 would read otherwise than ECMAScript."""
+    piece = found.group()
+    if piece in _NO_ESCAPES:
+        raise _bad(pattern, position, f"`{piece}` ({_NO_ESCAPES[piece]}) is not known")
+    if outside and piece == "{":
+        problem = r"`{` begins no number of times, as {2} or {2,3}; `\{` is the brace itself"
+        raise _bad(pattern, position, problem)
+
+
+def _count(pattern: str, position: int, piece: str, groups: list[int]) -> None:
+    """Keep the places of the groups that are open."""
+    if piece == "(":
+        groups.append(position)
+    elif piece == ")" and not groups:
+        raise _bad(pattern, position, "`)` closes no `(`")
+    elif piece == ")":
+        groups.pop()
+
+
+def _compile(pattern: str, text: str) -> None:
+    one = arrow_array([""], type=pa.large_string())  # without any text, no pattern is looked at
+    try:
+        pc.match_substring_regex(one, pattern=text)
+    except (pa.ArrowInvalid, UnicodeEncodeError) as problem:
+        said = str(problem).removeprefix("Invalid regular expression: ")
+        part = said.partition(": ")[2]
+        raise _bad(pattern, max(pattern.find(part), 0), said[:_SHOWN]) from None
+
+
+def _bad(pattern: str, position: int, problem: str) -> ValueTypeError:
+    shown = f"{pattern[:_SHOWN]!r}{'…' if len(pattern) > _SHOWN else ''}"
+    message = f"match: {shown} is not a regular expression, at its character {position + 1}: {problem}"
+    return ValueTypeError(message, hint=_HINT)

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from lftj.attention import look
 from lftj.errors import DeclarationError, LftjError, ProgramErrors, UnknownNameError
 from lftj.program.check import check
 from lftj.program.checked import CheckedProgram, Row
@@ -24,6 +25,9 @@ from lftj.program.schema import Catalog, UserAggregateSignature
 from lftj.program.stratification import Stratification
 from lftj.syntax import tree
 from lftj.syntax.collector import no_cyclic_garbage
+
+_RULE = 16
+"""Steps of reading that bringing a rule to normal form takes about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +192,7 @@ class _Normalizer:
 
     def of(self, number: int, cycle: Collection[str] = ()) -> SourceRule:
         """The rule of this id; `cycle`: see `normalize`. Raises DeclarationError."""
+        look(_RULE)
         rule, asking = self.checked.rules[number - self.first], Asking(self.repeats)
         known = Known(self.checked.catalog.relations, asking)
         plain = normalize(rule, number, known, cycle)

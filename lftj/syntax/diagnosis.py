@@ -87,7 +87,7 @@ def _known(source: Source, offset: int, previous: Token | None) -> ParseError | 
     if text.startswith("/*", offset) or (text[offset - 1 : offset + 1] == "/*" and offset > 0):
         start = offset if text.startswith("/*", offset) else offset - 1
         return ParseError("the comment is not closed", span=source.span(start, start + 2), hint="write */ at its end")
-    if text.startswith('"', offset) and not re.compile(r'"(?:\\[^\n\r]|[^"\\\n\r])*"').match(text, offset):
+    if text.startswith('"', offset) and not re.compile(r'"[^"\\\n\r]*+(?:\\[^\n\r][^"\\\n\r]*+)*+"').match(text, offset):
         end = offset + len(text[offset:].splitlines()[0])
         hint = 'close it with "; a line break is written \\n'
         return ParseError("the string is not closed on its line", span=source.span(offset, end), hint=hint)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from lftj.attention import look
 from lftj.errors import Span
 from lftj.syntax import tree
 from lftj.syntax.functors import BODY_AGGREGATES, RESERVED_RELATIONS
@@ -77,5 +78,6 @@ def _fact(source: Source, found: re.Match[str]) -> tree.Rule | None:
         if constant in _INFINITE:
             return None
         constants.append(tree.Constant(constant, span=span(value.start(), value.end())))
+    look(1 + len(constants))
     atom = tree.Atom(name, tuple(constants), span=span(found.start(), found.end() - 1))
     return tree.Rule((atom,), tree.Body(()), span=span(found.start(), found.end()))

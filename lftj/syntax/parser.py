@@ -10,9 +10,10 @@ import threading
 from functools import cache
 from importlib.resources import files
 
-from lark import Lark, UnexpectedInput
+from lark import Lark, Token, UnexpectedInput
 from lark.utils import TextSlice
 
+from lftj.attention import look
 from lftj.errors import LftjError, ProgramErrors
 from lftj.syntax import tree
 from lftj.syntax.clause_actions import ClauseActions
@@ -26,6 +27,24 @@ from scantree.forking import held_while_forking
 MOST_ERRORS = 20
 """After this many errors the rest of the text is not read."""
 
+_WATCHED = (
+    "NAME",
+    "INTEGER",
+    "FLOAT",
+    "STRING",
+    "LPAR",
+    "LSQB",
+    "LBRACE",
+    "COMMA",
+    "NOT",
+    "MINUS",
+    "INFIX",
+    "PREFIX",
+    "WILDCARD",
+    "COMMENT",
+)
+"""Words without which no text is long."""
+
 _one_at_a_time = threading.Lock()
 held_while_forking(_one_at_a_time)
 
@@ -35,7 +54,15 @@ def _reader() -> tuple[Lark, ClauseActions]:
     """The parser and the actions that it calls; made at the first use, in about a tenth of a second."""
     actions = ClauseActions()
     grammar = files("lftj.syntax").joinpath("grammar.lark").read_text(encoding="utf-8")
-    return Lark(grammar, parser="lalr", lexer="contextual", maybe_placeholders=True, transformer=actions), actions
+    watched = dict.fromkeys(_WATCHED, _seen)
+    lark = Lark(grammar, parser="lalr", lexer="contextual", maybe_placeholders=True, transformer=actions, lexer_callbacks=watched)
+    return lark, actions
+
+
+def _seen(token: Token) -> Token:
+    """Limits are looked at while a text is read."""
+    look()
+    return token
 
 
 def parse(text: str, file: str | None = None, within: tuple[str, str] = ("", "")) -> tree.ParsedProgram:

@@ -119,7 +119,7 @@ COMPARISONS: dict[str, Callable[..., bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
     "contains": lambda part, whole: part in whole,
-    "match": lambda pattern, text: re.fullmatch(pattern, text) is not None,
+    "match": lambda pattern, text: re.fullmatch(pattern, text, re.ASCII) is not None,
 }
 
 

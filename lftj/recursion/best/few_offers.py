@@ -96,7 +96,7 @@ class FewOffers(CompiledRuns):
                 readable = self._readable(totals, below)
                 for question in self._to_plan(int(control[run_at.QUESTION]), self._questions, self._plans):
                     self._plans[question] = self._plan(question, readable, plans)
-            going = status in (run_at.LIMIT, run_at.UNPLANNED)
+            going = status in (run_at.LIMIT, run_at.UNPLANNED) or (status == run_at.FULL and control[run_at.ROUNDS] > 0)
         self._came_to(self.rounds - before)
         own = [(name, records[records[:, HEAD] == number]) for number, name in enumerate(self._schemas)]
         return {name: rows[:, ROW : ROW + stored_width(self._schemas[name].arity)].T for name, rows in own}
@@ -139,7 +139,7 @@ class FewOffers(CompiledRuns):
             bindings = {question: prepared.bind(readable) for question, prepared in self._plans.items()}
             trees = _Trees(self._schemas, totals, self._lattices, self._plans, context.arena)
             questions = question_words(self._questions, self._plans, trees, bindings, list(self._schemas))
-            control[run_at.NEED] = trees.need(FEW)
+            control[run_at.NEED] = trees.room_for(FEW)
             trees.hold()
             try:
                 at.run_improvement(context.arena.memory, around, trees.words, questions, due, np.empty_like(due), control)

@@ -101,7 +101,7 @@ class CompiledRounds(CompiledRuns):
             bindings = {question: prepared.bind(self._readings) for question, prepared in self.plans.items()}
             trees = TreeTable(relations, self._choosing, self.plans, context.arena)
             questions = question_words(self._questions, self.plans, trees, bindings, self._names)
-            control[at.NEED] = trees.need(FEW)
+            control[at.NEED] = trees.room_for(FEW)
             trees.hold()
             try:
                 at.run_rounds(context.arena.memory, around, trees.words, questions, heap, due, proven, control)

@@ -48,9 +48,12 @@ class NumberedTrees:
         """The relation that an atom reads by this name, and whether as it was before the round."""
         raise NotImplementedError
 
-    def need(self, rows: int) -> int:
-        """No fewer words of the arena than a round takes in which so many rows of each relation are due."""
-        return sum(words_to_change(tree.layout, MAX_HEIGHT, 2 * rows, rows, self._arena.memory.size) for tree in self._trees)
+    def room_for(self, rows: int) -> int:
+        """No fewer words of the arena than a round takes in which so many rows of each relation are due; there is room for two such rounds,
+        if that can be."""
+        need = sum(words_to_change(tree.layout, MAX_HEIGHT, 2 * rows, rows, self._arena.memory.size) for tree in self._trees)
+        self._arena.offer(2 * need)
+        return need
 
     def hold(self) -> None:
         """Give every tree's root a reference of the rounds' own. Call with the arena's lock held, as `publish`."""

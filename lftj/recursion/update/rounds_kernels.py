@@ -31,7 +31,7 @@ from lftj.recursion.update.settle_kernels import (
 )
 from lftj.recursion.update.waiting_kernels import DUE_IN, HEAD, ROW, push, take_due
 from scantree.jit import compiled, inlined, load, store
-from scantree.page_kernels import NEXT_WORD
+from scantree.page_kernels import GRANTED, NEXT_WORD
 
 # words of a question's record
 READY = 0  # 0: no plan yet; BARREN: some relation below that it reads has no rows
@@ -113,7 +113,7 @@ def at_limit(control):
 @inlined
 def has_room(memory, control):
     """Whether the arena has room for a round."""
-    return memory[NEXT_WORD] + control[NEED] <= memory.size
+    return memory[NEXT_WORD] + control[NEED] <= memory[GRANTED]
 
 
 @inlined

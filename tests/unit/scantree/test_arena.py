@@ -7,13 +7,15 @@ import mmap
 import signal
 import threading
 from collections import deque
-from itertools import takewhile
+from itertools import pairwise, takewhile
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from scantree import Arena, Tree, mapping
+from scantree import Arena, Tree, mapping, stretch
 from scantree.invariants import check_arena
+from scantree.stretch import Stretch
 from tests.unit.scantree.trees import random_rows, rows_of, taken
 
 
@@ -132,7 +134,7 @@ def test_a_reserve_that_the_system_refuses_is_halved_until_it_grants_it() -> Non
 
 
 def test_a_full_arena_names_its_size() -> None:
-    with pytest.raises(MemoryError, match="arena of 0 GiB cannot hold another"):
+    with pytest.raises(MemoryError, match=r"arena of 0 GiB, of which the system gave 2 MiB, cannot hold another"):
         Tree.build(Arena(reserve_bytes=1 << 20), [np.arange(1_000_000)])
 
 
@@ -154,11 +156,75 @@ def test_of_a_large_arena_the_next_one_gets_the_first_pages_and_the_system_the_o
     monkeypatch.setattr("scantree.arena._KEPT", 1 << 20)
     first = Arena()
     Tree.build(first, [np.arange(1_000_000)])
-    kept, touched = (1 << 20) // 8, first.bytes_touched // 8
+    kept, touched = (2 << 20) // 8, first.bytes_touched // 8
     words = [kept - 1, kept, touched - 1]
     first.memory[words] = 17
+    before = mapped_bytes()
     del first
-    assert Arena().memory[words].tolist() == [17, 0, 0]
+    assert mapped_bytes() <= before - 8 * (touched - kept)
+    second = Arena()
+    second.require(touched)
+    assert second.memory[words].tolist() == [17, 0, 0]
+
+
+def mapped_bytes() -> int:
+    """The address space that this process uses."""
+    return int(Path("/proc/self/statm").read_text().split()[0]) * mmap.PAGESIZE
+
+
+def test_an_arena_asks_for_addresses_as_it_needs_them() -> None:
+    gc.collect()
+    spare = Arena()  # takes what another left
+    before = mapped_bytes()
+    arenas = [Arena() for _ in range(20)]
+    assert mapped_bytes() - before < 20 * (20 << 20)
+    tree = Tree.build(arenas[0], [np.arange(3_000_000)])
+    assert mapped_bytes() - before < 20 * (20 << 20) + 2 * arenas[0].bytes_touched
+    starts = sorted(arena.memory.ctypes.data for arena in arenas)
+    assert all(after - first >= arenas[0].memory.size * 8 for first, after in pairwise(starts))
+    del tree, arenas
+    assert mapped_bytes() - before < 80 << 20
+    assert spare.bytes_in_use == 0
+
+
+def test_a_stretch_grows_in_place_and_beside_another() -> None:
+    first, second = Stretch(1 << 30, 1 << 20), Stretch(1 << 30, 1 << 20)
+    words, others = first.words(), second.words()
+    words[0], others[0] = 7, 8
+    assert first.grow(512 << 20)
+    assert second.grow(300 << 20)
+    words[(512 << 17) - 1] = 9
+    assert (words[0], others[0], int(others[1 << 20])) == (7, 8, 0)
+    assert not first.grow((1 << 30) + 1)
+    del first
+    assert words[0] == 7  # an array keeps what it shows
+    address = words.ctypes.data
+    del words
+    assert address not in stretch._taken
+
+
+def test_where_something_is_mapped_already_a_stretch_goes_elsewhere_or_stops() -> None:
+    first = Stretch(1 << 30, 1 << 20)
+    assert first.address is not None
+    place = first.address + first.mapped
+    assert mapping.ask(place, 1 << 21)
+    assert not first.grow(8 << 20)
+    address = first.address
+    del first
+    mapping.give_back(place, 1 << 21)
+    assert mapping.ask(address, 1 << 21)
+    other = Stretch(1 << 30, 1 << 20)
+    assert other.address != address
+    mapping.give_back(address, 1 << 21)
+
+
+def test_where_the_system_maps_no_place_that_it_is_told_all_is_reserved(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scantree.stretch.ask", lambda address, size: None)
+    whole = Stretch(1 << 28, 1 << 20)
+    assert not whole.by_need
+    assert whole.mapped == 1 << 28
+    arena = Arena(reserve_bytes=1 << 28)
+    assert len(Tree.build(arena, [np.arange(100_000)])) == 100_000
 
 
 def test_words_that_someone_looks_at_are_not_used_again() -> None:
