@@ -71,7 +71,7 @@ class IndependentParts:
             kept = self._projected(kept, wanted - fixed.keys(), fixed)
         if kept == parts:
             return conjunct
-        return _union([_together(kept, fixed, wanted), rest, Conjunct([*tested])])
+        return _union([_together(kept, fixed, wanted | of_literals(rest.literals)), rest, Conjunct([*tested])])
 
     def _tested(
         self, parts: Sequence[_Part], fixed: Fixed, rest: Conjunct, wanted: Variables, head_may_fail: bool
@@ -88,7 +88,7 @@ class IndependentParts:
         if failing:
             others = [self._define((), _together(kept, fixed))]
             beside = Conjunct([*rest.positive, *tested, *others], rest.negated, rest.filters)
-            tested.append(self._define((), _union([_together(failing, fixed), beside])))
+            tested.append(self._define((), _union([_together(failing, fixed, of_literals(rest.literals)), beside])))
         return kept, tested
 
     def _projected(self, parts: Sequence[_Part], wanted: Variables, fixed: Fixed) -> list[_Part]:

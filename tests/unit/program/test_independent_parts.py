@@ -43,6 +43,10 @@ CASES = {
             "q(x) :- e(x, k), rule1#part1(), rule1#part2(), k := 5.",
         ],
     ),
+    "what is said of constants alone stays": (
+        "q(x) :- d(x), g(_), k[y] = z, y = 5, z = 6.",
+        ["rule1#part1() :- g(_0).", "q(x) :- d(x), k(y, z), rule1#part1(), y := 5, z := 6."],
+    ),
     "one part is the body of a head without variables": (
         "yes() :- d(_), g(_).",
         ["rule1#part1() :- g(_0).", "yes() :- d(_0), rule1#part1()."],
