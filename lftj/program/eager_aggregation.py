@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from lftj.program.arithmetic import comparison_may_fail, may_fail
 from lftj.program.bindings import Variables, definitions, of_expressions, of_literal, of_literals
-from lftj.program.checked import CheckedAtom, CheckedHeadAggregate, CheckedLiteral
+from lftj.program.checked import CheckedAtom, CheckedHeadAggregate
 from lftj.program.conjunct import Conjunct, HeadTerm
 from lftj.program.hidden import HiddenRelations
 from lftj.program.known_rows import Known

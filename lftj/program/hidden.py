@@ -21,9 +21,7 @@ Domains = tuple[tuple[int, ...], ...]
 class HiddenRelations:
     """Makes hidden relations `rule7#not1`, `rule7#count1`, …, but for names that are `taken`; `schemas` and `rules` are what was made."""
 
-    def __init__(
-        self, source: int, span: Span | None, known: Known = NOTHING, avoid: Collection[str] = (), taken: Collection[str] = ()
-    ):
+    def __init__(self, source: int, span: Span | None, known: Known = NOTHING, avoid: Collection[str] = (), taken: Collection[str] = ()):
         """`avoid`: relations that no part of a body is taken out with (`independent_parts`)."""
         self.source = source
         self._taken = taken
@@ -56,7 +54,7 @@ class HiddenRelations:
             assert name is not None, "one conjunction makes one rule"
             return CheckedAtom(name, tuple(columns))
 
-        parts = IndependentParts(part, self._known_relations.keyed, self._avoid)
+        parts = IndependentParts(part, self._known_relations, self._avoid)
         return RuleMaker(parts.of(conjunct, head), variables).make(self.source, relation, head, self._span)
 
     def define_computed(
@@ -116,6 +114,11 @@ AGGREGATES = ("count", "sum", "min", "max", "mean")
 def of_aggregate(name: str) -> bool:
     """True for the hidden relation of a body aggregate."""
     return _kind(name) in AGGREGATES
+
+
+def of_part(name: str) -> bool:
+    """True for the hidden relation of a part of a body."""
+    return _kind(name) == PART
 
 
 def of_negation(name: str) -> bool:

@@ -20,6 +20,7 @@ from lftj.program.arithmetic import comparison_may_fail, may_fail
 from lftj.program.bindings import NONE, Variables, definitions, of_expressions, of_literal, of_literals
 from lftj.program.checked import CheckedAtom, CheckedHeadAggregate, CheckedLiteral
 from lftj.program.conjunct import Conjunct, HeadTerm
+from lftj.program.known_rows import Known
 from lftj.program.normal_form import Filter, Ref
 
 _NOT_COUNTING = ("min", "max")
@@ -27,8 +28,6 @@ _NOT_COUNTING = ("min", "max")
 Define = Callable[[Sequence[Ref], Conjunct], CheckedAtom]
 """The atom of a hidden relation of these variables, for which a conjunction holds."""
 Fixed = Mapping[int, Sequence[CheckedLiteral]]
-Unique = Callable[[CheckedAtom, Variables], bool]
-"""Whether no two rows of an atom have the same values of these variables."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +49,10 @@ class _Part:
 
 
 class IndependentParts:
-    """Takes bodies apart. Nothing is taken out that reads one of the relations to `avoid`."""
+    """Takes bodies apart. Nothing is taken out that reads one of the relations to `avoid`, or one that chooses."""
 
-    def __init__(self, define: Define, unique: Unique, avoid: Collection[str]):
-        self._define, self._unique, self._avoid = define, unique, avoid
+    def __init__(self, define: Define, known: Known, avoid: Collection[str]):
+        self._define, self._known, self._avoid = define, known, avoid
 
     def of(self, conjunct: Conjunct, head: Sequence[HeadTerm]) -> Conjunct:
         """What the conjunction says of the variables of the head, with hidden relations in place of parts."""
@@ -100,13 +99,13 @@ class IndependentParts:
     def _of_wanted(self, part: _Part, own: Variables, fixed: Fixed) -> _Part:
         settled = frozenset(_fixed(part.literals, own)) | own
         alone = [each for each in part.literals.positive if isinstance(each, CheckedAtom)]
-        unique = settled >= part.variables or (len(alone) == 1 and self._unique(alone[0], settled | fixed.keys()))
+        unique = settled >= part.variables or (len(alone) == 1 and self._known.keyed(alone[0], settled | fixed.keys()))
         if not own or unique or part.may_fail or self._is_stuck(part):
             return part
         return _Part(Conjunct([self._define([Ref(variable) for variable in sorted(own)], _together([part], fixed))]), own)
 
     def _is_stuck(self, part: _Part) -> bool:
-        return not part.reads.isdisjoint(self._avoid)
+        return any(name in self._avoid or self._known.chooses(name) for name in part.reads)
 
 
 # ── parts ─────────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -118,11 +118,11 @@ def test_a_row_costs_the_same_in_relations_of_all_sizes(body: str):
         workspace = lftj.connect(executor=lftj.ThreadExecutor(threads=1))
         workspace.add_rules(".decl thing(n: number, a: number, b: number, c: number, d: number, e: number, f: number)")
         number = np.arange(rows)
-        workspace.load("thing", pa.table({"n": number, **{name: number % 11 for name in "abcdef"}}))
+        workspace.load("thing", pa.table({"n": number, **dict.fromkeys("abcdef", number % 11)}))
         rule = workspace.add_rules(f".decl p(n: number)\np(n) :- thing({body}.")[0]
         assert "as they lie" in str(workspace.plan(rule))
         steps.append(workspace.profile(last=1).steps.sum() / rows)
-        workspace.add_rules(f".decl s(a: number, n: number)\ns(a, sum(b)) :- thing(_, a, b, _, _, _, _).")
+        workspace.add_rules(".decl s(a: number, n: number)\ns(a, sum(b)) :- thing(_, a, b, _, _, _, _).")
         steps.append(workspace.profile(last=1).steps.sum() / rows)
         assert len(workspace.memory().df().query("relation == 'thing'")) == 1
     assert max(steps[::2]) < 1.5 * min(steps[::2])

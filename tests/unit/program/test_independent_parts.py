@@ -133,6 +133,19 @@ def test_stays(rule: str, why: str) -> None:
     assert len(normal(rule)) == 1, why
 
 
+CHOOSING = """
+.decl s(x: number, y: number) choice-domain y
+s(x, y) :- e(x, y), p(y, _), q(x).
+"""
+ASKING = "q(x) :- d(x), f(_, y), p(y, _). p(x, y) :- s(x, y), g(_)."
+
+
+@pytest.mark.parametrize("text", [CHOOSING + ASKING, ASKING + CHOOSING])
+def test_nothing_is_taken_out_that_comes_to_depend_on_a_choice(text: str) -> None:
+    hidden = [rule.partition(" :- ")[2] for rule in normal(text) if "#part" in rule.partition(" :- ")[0]]
+    assert hidden == ["g(_0)."]
+
+
 def workspace(rows: int) -> lftj.Workspace:
     ws = lftj.connect(executor=lftj.ThreadExecutor(threads=1))
     names = "idehlg"
