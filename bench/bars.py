@@ -70,6 +70,8 @@ BARS: dict[str, dict[str, Bar]] = {
     },
     "partition": {
         "threads2_triangle": Bar("at least", 1.6),
+        "threads2_join": Bar("at least", 1.0),
+        "threads2_groups": Bar("at least", 1.0),
         "threads2_cspa": Bar("at least", 1.6),
         "threads2_cspa_x8": Bar("at least", 1.6),
         "balance64": Bar("at most", 1.3),

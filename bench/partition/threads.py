@@ -20,6 +20,7 @@ from bench.clock import once
 from bench.engine import TRIANGLES, program
 from bench.figure import Report, require_equal
 from bench.graphs import rmat
+from bench.partition import revenues
 
 # Edges and scale of the power-law graph.
 SIZES = {"s": (5_000, 9), "m": (100_000, 13), "l": (1_000_000, 16)}
@@ -93,6 +94,10 @@ def measure(report: Report, data: Path | None) -> None:
     edges = pa.table({"x": x, "y": y})
     if report.wants("threads2_triangle"):
         _compare(report, "threads2_triangle", lambda threads: _count(edges, threads))
+    if report.wants("threads2_join", "threads2_groups"):
+        for figure, (text, tables) in revenues.cases(report.size).items():
+            if report.wants(figure):
+                _compare(report, figure, partial(revenues.evaluated, text, tables))
     if report.wants("balance64"):
         _balance(report, edges)
     for figure, copies in CSPA_COPIES.items():

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from lftj.join.context import Context
-from lftj.join.evaluate import Columns, Relations, chunks, looked_up, plan_once
+from lftj.join.evaluate import Columns, Relations, chunks, looked_up, owned, plan_once
 from lftj.join.group_plans import begins_with, plan_behind
 from lftj.join.row_scan import scanned_rows
 from lftj.program.normal_form import NormalRule
@@ -42,7 +42,7 @@ def evaluate_by_groups(
     waiting: list[np.ndarray] = []
     rows, enough = 0, _PIECE
     for chunk in chunks(plan, relations, context):
-        waiting.append(chunk.copy())
+        waiting.append(owned(chunk))
         rows += chunk.shape[1]
         context.check_memory(8 * len(chunk) * rows)
         if apart and rows >= enough:

@@ -137,12 +137,17 @@ def _run(run: Run, context: Context, log: Sink | None, compact: Compact | None) 
     run.close()
 
 
+def owned(piece: np.ndarray) -> np.ndarray:
+    """A piece that no later one overwrites: a copy, but of what a part gathered, which is nobody else's."""
+    return piece if piece.base is None else piece.copy()
+
+
 def gathered(pieces: Iterable[np.ndarray], context: Context) -> list[np.ndarray]:
     """Copies of all pieces. Raises LimitError when they take more memory than they may."""
     kept: list[np.ndarray] = []
     size = 0
     for piece in pieces:
-        kept.append(piece.copy())
+        kept.append(owned(piece))
         size += piece.nbytes
         context.check_memory(size)
     return kept

@@ -18,7 +18,7 @@ from lftj.join.context import Context
 from lftj.join.gathering import BLOCK
 from lftj.join.order_costs import NARROW
 from lftj.join.present_values import WIDEST, present_values
-from lftj.join.row_scan import AT_ONCE, RowScan
+from lftj.join.row_scan import RowScan
 from lftj.join.variable_orders import variables_of
 from lftj.program.normal_form import NormalRule, PositiveAtom, Ref
 from lftj.storage.loose_rows import LooseRows
@@ -66,7 +66,7 @@ class MatchingRows:
         name, relation = reads[largest], relations[reads[largest]]
         if reads.count(name) > 1 or isinstance(relation, LooseRows):
             return None
-        if not _LEAST <= relation.count <= AT_ONCE or cost <= relation.count:
+        if relation.count < _LEAST or cost <= relation.count:
             return None
         found = MatchingRows(name, relation, _Tests(rule, relations, context).of(largest), context)
         return found if found.tests and found.share <= _WORTH_IT else None

@@ -68,14 +68,13 @@ class Parts:
             self._work.held[number] = 0  # from here on whoever takes them counts them
             if self._log is not None and log is not None:
                 self._log.absorb(log)
-            if rows.shape[1]:
-                yield rows
+            yield from rows
         self._context.divided.append(Divided(self.ranges, self._work.steps))
         for run in self._idle:
             run.close()
 
-    def _do(self, number: int) -> tuple[np.ndarray, PartedSink | None]:
-        """One part, on any thread: its rows, and its log if there is one."""
+    def _do(self, number: int) -> tuple[list[np.ndarray], PartedSink | None]:
+        """One part, on any thread: its rows in pieces, and its log if there is one."""
         run = self._run if number == 0 else self._begun(self.ranges[number])
         log = None if self._log is None else self._log.fresh()
         sink = None if log is None else self._division.within(self.ranges[number], log)
@@ -90,8 +89,8 @@ class Parts:
                 self._work.held[number] = pieces.bytes
                 run.make_room()
         run.unset_bitmap()
-        rows = pieces.all(run.rows())
-        self._work.held[number] = rows.nbytes
+        rows = pieces.all()
+        self._work.held[number] = pieces.bytes
         self._idle.append(run)
         return rows, log
 
@@ -119,8 +118,7 @@ class _Pieces:
         self._pieces.append(rows.copy())
         self._gathered += rows.shape[1]
         if self._compact is not None and self._gathered > self._enough:
-            self._pieces = [self._compact(np.concatenate(self._pieces, axis=1))]
-            self._gathered = self._pieces[0].shape[1]
+            self._keep(self._compact(np.concatenate(self._pieces, axis=1)))
             self._enough = max(_COMPACT, 2 * self._gathered)
 
     @property
@@ -128,12 +126,14 @@ class _Pieces:
         """What the rows so far take. O(1)."""
         return self._gathered * self._pieces[0].itemsize * len(self._pieces[0]) if self._pieces else 0
 
-    def all(self, none: np.ndarray) -> np.ndarray:
-        """All rows; `none` is an array of no rows."""
-        if not self._pieces:
-            return none.copy()
-        rows = self._pieces[0] if len(self._pieces) == 1 else np.concatenate(self._pieces, axis=1)
-        return rows if self._compact is None else self._compact(rows)
+    def all(self) -> list[np.ndarray]:
+        """All rows, none of the pieces without any."""
+        if self._compact is not None and self._pieces:
+            self._keep(self._compact(np.concatenate(self._pieces, axis=1)))
+        return [piece for piece in self._pieces if piece.shape[1]]
+
+    def _keep(self, rows: np.ndarray) -> None:
+        self._pieces, self._gathered = [rows], rows.shape[1]
 
 
 def _without_seams(parts: Iterator[np.ndarray]) -> Iterator[np.ndarray]:

@@ -2,8 +2,8 @@
 
 Statistics by column tell how large a join is, but not where: on skewed data the work sits in a few keys. So the estimate starts from rows:
 those of an atom that binds the leading variable and, if there is one, the second too. Each row is followed through the other levels; where
-an atom's range depends on one of these two variables alone, its true size is taken, elsewhere an average. Relations of more than SAMPLED
-rows are looked at by a sample. Only ratios matter, and a wrong estimate costs balance, never an answer.
+an atom's range depends on one of these two variables alone, its size is taken, elsewhere an average. Large relations are looked at by a
+sample. Only ratios matter, and a wrong estimate costs balance, never an answer.
 """
 
 from __future__ import annotations
@@ -19,10 +19,12 @@ from partition.split import Keys, Weights
 from scantree import Tree
 from scantree.bounds import after_prefix
 
-SAMPLED = 2_000_000
-"""Rows of a relation beyond which only so many are looked at."""
+ROWS_OF_A_PART = 2048
+"""Rows of a relation, for each part, beyond which only so many are looked at: they tell what a part costs to a few per cent.
 
-_ROWS_OF_A_PART = 8192  # rows that tell what a part costs to a few per cent
+To read one takes longer than a kernel step, and evaluations of a few million steps are divided too.
+"""
+
 _GALLOP = 16.0  # a range that stays is tested by a bitmap unless the other one is this many times longer
 _WIDE = 4  # a domain this many times wider than the number of rows is searched instead of indexed
 
@@ -44,7 +46,7 @@ class PartWeights:
         self._plan = assembly.plan
         self._leading = leading
         self._second = second
-        self._enough = parts * _ROWS_OF_A_PART
+        self._enough = parts * ROWS_OF_A_PART
         self._read: dict[tuple[int, tuple[int, ...]], list[np.ndarray]] = {}
         self._driver = self._choose_driver()
 
@@ -96,7 +98,7 @@ class PartWeights:
         both = [number for number in fitting if self._second is not None and self._second in self._plan.atoms[number].levels]
         number = min(both or fitting, key=lambda number: trees[number].count)
         column = self._plan.atoms[number].levels.index(self._leading)
-        columns = [values[:: max(1, len(values) // self._enough)] for values in self._rows(number)]
+        columns = self._rows(number)
         return _Driver(number, columns[column], columns[column + 1] if number in both else None)
 
     def _rows(self, number: int) -> list[np.ndarray]:
@@ -105,15 +107,15 @@ class PartWeights:
         prefix = self._assembly.constants_of(number)
         known = (id(tree), prefix)
         if known not in self._read:
-            columns = tree.range(prefix, after_prefix(prefix)) if prefix else tree.sample(SAMPLED)
-            self._read[known] = [column[:: max(1, len(column) // SAMPLED)] for column in columns]
+            columns = tree.range(prefix, after_prefix(prefix)) if prefix else tree.sample(self._enough)
+            self._read[known] = [column[:: max(1, len(column) // self._enough)] for column in columns]
         return self._read[known]
 
     def _sizes(self, number: int, column: int) -> tuple[Keys, np.ndarray]:
         """The distinct values of a column that stands behind constants only, and the rows below each."""
         values = self._rows(number)[column]
         starts = _run_starts(values)
-        scale = max(1, self._assembly.trees[number].count // max(1, len(values)))
+        scale = max(1.0, self._assembly.trees[number].count / max(1, len(values)))
         return values[starts], np.diff(np.append(starts, len(values))) * scale
 
     # ── following them through the levels ─────────────────────────────────────────────────────────────────────────────

@@ -18,9 +18,6 @@ from lftj.storage.delta import Columns
 from lftj.storage.relation import RelationVersion
 from lftj.types import encode_constant
 
-AT_ONCE = 4_000_000
-"""Rows of a relation up to which all of them are read at once."""
-
 _COMPARE: Mapping[str, Callable[..., np.ndarray]] = {
     "=": np.equal,
     "!=": np.not_equal,
@@ -80,7 +77,7 @@ class RowScan:
         A key order that begins with what a constant bounds is there to be searched; for questions with an equation one is worth making.
         """
         bounding = {left: operator for operator, left, right in self.tests if isinstance(right, Value) and operator != "!="}
-        if not (self.asked or self.tests) or not 0 < relation.count <= AT_ONCE:
+        if not (self.asked or self.tests) or not relation.count:
             return False
         if not lasting and "=" in bounding.values():
             return False

@@ -10,7 +10,7 @@ from lftj.heads.aggregate import AggregateCall, aggregate
 from lftj.heads.support import support_counts
 from lftj.join.by_groups import evaluate_by_groups
 from lftj.join.context import Context
-from lftj.join.evaluate import Columns, Relations, chunks, looked_up, plan_once, run_plan
+from lftj.join.evaluate import Columns, Relations, chunks, looked_up, owned, plan_once, run_plan
 from lftj.join.row_scan import scanned_rows
 from lftj.maintain.functor_rows import functor_rows
 from lftj.maintain.least_values import least_plan, many_proofs
@@ -57,7 +57,7 @@ def projected(rule: NormalRule, relations: Relations, context: Context) -> tuple
     waiting: list[np.ndarray] = []
     gathered = 0
     for piece in chunks(plan, relations, context, compact=_fewer if needed else None):
-        waiting.append(piece.copy())
+        waiting.append(owned(piece))
         gathered += piece.shape[1]
         context.check_memory((len(counts) + gathered) * piece.itemsize * len(piece))
         if gathered > max(_COMPACT, len(counts)):

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from lftj.join.context import Divided
+
+
+class Clock:
+    """Time from now on: what passes, and what processors spend on this process, on all of its threads."""
+
+    def __init__(self) -> None:
+        self._passed, self._spent = time.perf_counter(), time.process_time()
+
+    def read(self) -> tuple[float, float]:
+        """Both, in seconds."""
+        return time.perf_counter() - self._passed, time.process_time() - self._spent
 
 
 @dataclass(slots=True)
@@ -18,7 +30,7 @@ class RuleWork:
     touches), `rounds` (a recursive stratum that parts of a distributed workspace derive together), `choice` (a relation or stratum with
     several choice domains, chosen anew). `steps` are kernel steps, those of an abandoned update included. `assignments` counts rows of
     satisfying assignments found, `head_changes` the changes of the rule's head rows. `parts` are the parts into which large evaluations
-    were divided, 0 when none was, and `largest_part` the kernel steps of the largest of them.
+    were divided, 0 when none was, and `largest_part` the kernel steps of the largest of them. `seconds` and `cpu_seconds`: see `Clock`.
     """
 
     relation: str
@@ -32,8 +44,13 @@ class RuleWork:
     head_changes: int = 0
     bytes: int = 0
     seconds: float = 0.0
+    cpu_seconds: float = 0.0
     parts: int = 0
     largest_part: int = 0
+
+    def took(self, clock: Clock) -> None:
+        """Note the time on a clock."""
+        self.seconds, self.cpu_seconds = clock.read()
 
     def divided(self, divisions: Iterable[Divided]) -> None:
         """Note what was divided."""

@@ -17,7 +17,7 @@ from lftj.errors import DeclarationError, LftjError, ProgramErrors
 from lftj.program.checked import CheckedAtom, CheckedChoice, CheckedLiteral, CheckedRule
 from lftj.program.constructs import Lowering
 from lftj.program.cycles import CycleError
-from lftj.program.hidden import HiddenRelations
+from lftj.program.hidden import HiddenRelations, of_part
 from lftj.program.normal_form import FunctorRule, NormalRule, Ref, RelationSchema, Stratum
 from lftj.program.scope import mentioned_names
 from lftj.syntax import tree
@@ -38,15 +38,18 @@ def choice_errors(body: tree.Body) -> list[LftjError]:
 
 def refuse_choice_beside_extremes(strata: Iterable[Stratum], schemas: Mapping[str, RelationSchema]) -> None:
     """Raise ProgramErrors (E153) where a stratum both chooses and takes `min` or `max`, for what was chosen cannot improve, or makes
-    strings, whose values come a round later than the rules say that a choice is made."""
+    strings, or asks for parts of bodies, which come a round later than the rules say that a choice is made."""
     errors: list[LftjError] = []
     for stratum in strata:
         if not stratum.recursive or not any(schemas[name].choice for name in stratum.relations):
             continue
         names = ", ".join(f"`{name}`" for name in stratum.relations if "#" not in name)
         for rule in _beside_choice(stratum):
-            what = f"the functor `{rule.functor}`" if isinstance(rule, FunctorRule) else "an aggregate"
-            verb = "compute" if isinstance(rule, FunctorRule) else "aggregate"
+            what, verb = ("a part of a body that no variable links to the rest", "decide it")
+            if not of_part(rule.relation):
+                what, verb = (
+                    (f"the functor `{rule.functor}`", "compute") if isinstance(rule, FunctorRule) else ("an aggregate", "aggregate")
+                )
             hint = f"{verb} in a relation of its own, outside the cycle, and choose among its rows"
             error = CycleError(f"choice beside {what} in one cycle: {names}", code="E153", span=rule.span, hint=hint)
             error.source, error.members = rule.source, frozenset(stratum.relations)
@@ -56,9 +59,10 @@ def refuse_choice_beside_extremes(strata: Iterable[Stratum], schemas: Mapping[st
 
 
 def _beside_choice(stratum: Stratum) -> Sequence[NormalRule | FunctorRule]:
-    """The rules that must not stand beside a choice: one for each of the user's that makes strings, or else the last that aggregates, which
-    closed the cycle as often as not."""
-    functors = {rule.source: rule for rule in reversed(stratum.rules) if isinstance(rule, FunctorRule)}  # of each its first
+    """The rules that must not stand beside a choice: one for each of the user's that makes strings or has parts, or else the last that
+    aggregates, which closed the cycle as often as not."""
+    late = (rule for rule in reversed(stratum.rules) if isinstance(rule, FunctorRule) or of_part(rule.relation))
+    functors = {rule.source: rule for rule in late}  # of each its first
     aggregates = [rule for rule in stratum.rules if isinstance(rule, NormalRule) and rule.aggregates]
     return [*functors.values()] or sorted(aggregates, key=lambda rule: rule.source)[-1:]
 

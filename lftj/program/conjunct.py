@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -39,6 +39,22 @@ class Conjunct:
     def copy(self) -> Conjunct:
         """One that can grow apart from this one."""
         return Conjunct(list(self.positive), list(self.negated), list(self.filters))
+
+    @property
+    def literals(self) -> list[CheckedLiteral]:
+        """All of them."""
+        return [*self.positive, *self.negated, *self.filters]
+
+    def split(self, part: Callable[[CheckedLiteral], Hashable]) -> dict[Hashable, Conjunct]:
+        """The literals by what `part` says of them, in the order in which it says so first."""
+        found: dict[Hashable, Conjunct] = {}
+        for literal in self.positive:
+            found.setdefault(part(literal), Conjunct()).positive.append(literal)
+        for atom in self.negated:
+            found.setdefault(part(atom), Conjunct()).negated.append(atom)
+        for test in self.filters:
+            found.setdefault(part(test), Conjunct()).filters.append(test)
+        return found
 
     def bound(self) -> Variables:
         """The variables that the conjunction binds."""

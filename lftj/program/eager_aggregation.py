@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from lftj.program.arithmetic import comparison_may_fail, may_fail
 from lftj.program.bindings import Variables, definitions, of_expressions, of_literal, of_literals
-from lftj.program.checked import CheckedAtom, CheckedHeadAggregate, CheckedLiteral
+from lftj.program.checked import CheckedAtom, CheckedHeadAggregate
 from lftj.program.conjunct import Conjunct, HeadTerm
 from lftj.program.hidden import HiddenRelations
 from lftj.program.known_rows import Known
@@ -99,12 +99,13 @@ class EagerAggregation:
             if not isinstance(atom, CheckedAtom) or "#" in atom.relation:
                 continue
             reached = self._settled_by(atom, conjunct)
-            said = (*map(of_literal, _literals(conjunct)), *(of_expressions([value.base]) for value in values))
+            said = (*map(of_literal, conjunct.literals), *(of_expressions([value.base]) for value in values))
             link = reached & group.union(*(each for each in said if not each <= reached))
             own = reached - link
             if len(link) > 1 or own.isdisjoint(of_literal(atom)):
                 continue
-            branch = _Branch(link, own, *_parted(conjunct, own))
+            parts = conjunct.split(lambda literal, own=own: of_literal(literal).isdisjoint(own))
+            branch = _Branch(link, own, parts[False], parts.get(True, Conjunct()))
             multiplied = [term for term, value in zip(terms, values, strict=True) if not of_expressions([value.base]) & own]
             if any(_TOGETHER[term.function] == "sum" and term.type != INT for term in multiplied):
                 continue
@@ -145,9 +146,7 @@ class EagerAggregation:
 
     def _repeats(self, atom: CheckedAtom, link: Variables) -> bool:
         """Whether a value of the link is known to have several rows of the atom."""
-        schema = self._known.schemas.get(atom.relation)
-        keys = () if schema is None else schema.choice if schema.key is None else (*schema.choice, schema.key)
-        if any(of_expressions(atom.args[column] for column in key) <= link for key in keys):
+        if self._known.keyed(atom, link):
             return False
         columns = (column for column, arg in enumerate(atom.args) if isinstance(arg, Ref) and arg.variable in link)
         return all(self._known.repeats(atom.relation, column) for column in columns)
@@ -197,22 +196,6 @@ def _term(term: CheckedHeadAggregate, value: _Value) -> CheckedHeadAggregate:
     if expression is None:
         return term
     return CheckedHeadAggregate(_TOGETHER[term.function], (expression,), term.type)
-
-
-def _literals(conjunct: Conjunct) -> tuple[CheckedLiteral, ...]:
-    return (*conjunct.positive, *conjunct.negated, *conjunct.filters)
-
-
-def _parted(conjunct: Conjunct, variables: Variables) -> tuple[Conjunct, Conjunct]:
-    """The literals that have any of these variables, and the others."""
-    parts = (Conjunct(), Conjunct())
-    for literal in conjunct.positive:
-        parts[of_literal(literal).isdisjoint(variables)].positive.append(literal)
-    for atom in conjunct.negated:
-        parts[of_literal(atom).isdisjoint(variables)].negated.append(atom)
-    for test in conjunct.filters:
-        parts[of_literal(test).isdisjoint(variables)].filters.append(test)
-    return parts
 
 
 def _is_selective(conjunct: Conjunct) -> bool:

@@ -8,6 +8,8 @@ from dataclasses import replace
 from lftj.errors import DeclarationError, Span
 from lftj.program.checked import CheckedAtom
 from lftj.program.conjunct import Conjunct, HeadTerm, RuleMaker
+from lftj.program.independent_parts import IndependentParts
+from lftj.program.known_rows import NOTHING, Known
 from lftj.program.normal_form import AggregateTerm, Expression, Filter, FunctorRule, NormalRule, Ref, RelationSchema, RuleVariable
 from lftj.program.schema import MOST_COLUMNS
 from lftj.types import Type
@@ -19,9 +21,11 @@ Domains = tuple[tuple[int, ...], ...]
 class HiddenRelations:
     """Makes hidden relations `rule7#not1`, `rule7#count1`, …, but for names that are `taken`; `schemas` and `rules` are what was made."""
 
-    def __init__(self, source: int, span: Span | None, taken: Collection[str] = ()):
+    def __init__(self, source: int, span: Span | None, known: Known = NOTHING, avoid: Collection[str] = (), taken: Collection[str] = ()):
+        """`avoid`: relations that no part of a body is taken out with (`independent_parts`)."""
         self.source = source
         self._taken = taken
+        self._known_relations, self._avoid = known, avoid
         self.schemas: list[RelationSchema] = []
         self.rules: list[NormalRule | FunctorRule] = []
         self._span = span
@@ -37,11 +41,21 @@ class HiddenRelations:
         choice: Domains = (),
     ) -> str | None:
         """The relation `kind(head) :- conjuncts`, one rule for each; None when there are none, so that it is empty for ever."""
-        rules = [RuleMaker(each, variables).make(self.source, "", head, self._span) for each in conjuncts]
-        rules = list(dict.fromkeys(rules))
+        rules = list(dict.fromkeys(self.rule(each, "", head, variables) for each in conjuncts))
         if not rules:
             return None
         return self._relation(kind, rules, [_column(place, term, rules[0]) for place, term in enumerate(rules[0].head)], choice)
+
+    def rule(self, conjunct: Conjunct, relation: str, head: Sequence[HeadTerm], variables: Sequence[RuleVariable]) -> NormalRule:
+        """The rule `relation(head) :- conjunct`, of which independent parts are hidden relations."""
+
+        def part(columns: Sequence[Ref], literals: Conjunct) -> CheckedAtom:
+            name = self.define(PART, columns, [literals], variables)
+            assert name is not None, "one conjunction makes one rule"
+            return CheckedAtom(name, tuple(columns))
+
+        parts = IndependentParts(part, self._known_relations, self._avoid)
+        return RuleMaker(parts.of(conjunct, head), variables).make(self.source, relation, head, self._span)
 
     def define_computed(
         self, atom: CheckedAtom, head: Sequence[HeadTerm], made: Ref, value: Expression, variables: Sequence[RuleVariable]
@@ -93,6 +107,7 @@ def _too_wide(name: str, columns: int, span: Span | None) -> DeclarationError:
     return DeclarationError(message, code="E168", span=span, hint=hint)
 
 
+PART = "part"
 AGGREGATES = ("count", "sum", "min", "max", "mean")
 
 
@@ -101,14 +116,19 @@ def of_aggregate(name: str) -> bool:
     return _kind(name) in AGGREGATES
 
 
+def of_part(name: str) -> bool:
+    """True for the hidden relation of a part of a body."""
+    return _kind(name) == PART
+
+
 def of_negation(name: str) -> bool:
     """True for the hidden relation of a nested negation."""
     return _kind(name) == "not"
 
 
 def only_input(name: str) -> bool:
-    """True for the hidden relation of the values given to a functor or an aggregate, which no user has in mind."""
-    return _kind(name) == "in"
+    """True for the hidden relation of a part of a body, or of the values given to a functor or an aggregate, which no user has in mind."""
+    return _kind(name) in ("in", PART)
 
 
 def explain_hidden(name: str) -> str:

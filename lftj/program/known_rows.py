@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
+from lftj.program.bindings import Variables, of_expressions
+from lftj.program.checked import CheckedAtom
 from lftj.program.normal_form import RelationSchema
 
 Repeats = Callable[[str, int], bool | None]
@@ -36,6 +38,16 @@ class Known(NamedTuple):
 
     schemas: Mapping[str, RelationSchema]
     repeats: Repeats = never
+
+    def chooses(self, relation: str) -> bool:
+        """Whether a relation has a choice domain."""
+        return relation in self.schemas and bool(self.schemas[relation].choice)
+
+    def keyed(self, atom: CheckedAtom, variables: Variables) -> bool:
+        """Whether no two rows of an atom have the same values of these variables and the same constants."""
+        schema = self.schemas.get(atom.relation)
+        keys = () if schema is None else schema.choice if schema.key is None else (*schema.choice, schema.key)
+        return any(of_expressions(atom.args[column] for column in key) <= variables for key in keys)
 
 
 NOTHING = Known({})

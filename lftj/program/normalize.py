@@ -9,6 +9,7 @@
 |                        | of what strings give as well, its opposite                                                                   |
 | `n = count : { … }`    | a hidden aggregate over these variables, joined; for count and sum a second branch for the empty group        |
 | an aggregate of a join | where that is a tree with many assignments, hidden aggregates of its branches, joined (`eager_aggregation`)     |
+| parts of a body        | that no variable links, where they multiply each other, a hidden relation each (`independent_parts`)          |
 | `choice((X), (Y))`     | a hidden relation of X and Y with the choice domain X, joined                                                |
 | `cat(s, t)`, `match` … | a hidden relation of the arguments that occur, extended row by row                                           |
 
@@ -24,7 +25,7 @@ from dataclasses import dataclass
 
 from lftj.program.checked import CheckedAtom, CheckedDisjunction, CheckedHead, CheckedHeadAggregate, CheckedRule
 from lftj.program.choices import chosen_body
-from lftj.program.conjunct import HeadTerm, RuleMaker
+from lftj.program.conjunct import HeadTerm
 from lftj.program.constructs import Lowering
 from lftj.program.hidden import HiddenRelations
 from lftj.program.known_rows import NOTHING, Known
@@ -47,7 +48,8 @@ def normalize(
     relations that are known to depend on the rule, which hidden ones read only if they must. `taken`: names that no hidden one may have.
     Raises DeclarationError (E166).
     """
-    hidden = HiddenRelations(source, rule.rule.span, taken)
+    choosing = [head.relation for head in rule.heads if known.chooses(head.relation)]
+    hidden = HiddenRelations(source, rule.rule.span, known, (*cycle, *choosing), taken)
     made: list[NormalRule | FunctorRule] = []
     body = chosen_body(rule, hidden)
     for head in rule.heads:
@@ -58,7 +60,7 @@ def normalize(
             args: tuple[HeadTerm, ...] = head.args
             if not _may_stand_in_cycle(head):
                 conjunct, args = lowering.drawn_in(conjunct, args)
-            made.append(RuleMaker(conjunct, lowering.variables).make(source, head.relation, args, rule.rule.span))
+            made.append(hidden.rule(conjunct, head.relation, args, lowering.variables))
     return NormalizedRule((*hidden.rules, *dict.fromkeys(made)), tuple(hidden.schemas))
 
 

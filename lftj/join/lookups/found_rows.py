@@ -25,8 +25,8 @@ from lftj.storage.relation import Bounds, RelationVersion
 LEAST = 1 << 15
 """Rows of facts below which a search takes no time."""
 
-MOST = 1 << 26
-"""Rows of a relation up to which all of them are read at once."""
+MOST = 1 << 30
+"""Rows of a relation whose numbers, and those of the slots of a table of them, fit into half a word."""
 
 _LOOKED_UP = 0.4  # kernel steps, as a plan's cost counts them, in the time of one look-up
 _PROBED = 4.0  # kernel steps in the time in which a search asks once whether a row is there

@@ -141,8 +141,8 @@ def test_rows_that_mostly_match_are_joined_as_they_are() -> None:
     assert [row[1] for row in workspace["by"].fetchall()] == [sum(n % 365 // 100 == year for n in range(FACTS)) for year in range(4)]
 
 
-@pytest.mark.parametrize(("name", "value"), [("AT_ONCE", FACTS - 1), ("_LEAST", FACTS + 1), ("NARROW", 5)])
-def test_facts_that_are_too_many_too_few_or_narrow_are_joined_as_they_are(monkeypatch: pytest.MonkeyPatch, name: str, value: int) -> None:
+@pytest.mark.parametrize(("name", "value"), [("_LEAST", FACTS + 1), ("NARROW", 5)])
+def test_facts_that_are_too_few_or_narrow_are_joined_as_they_are(monkeypatch: pytest.MonkeyPatch, name: str, value: int) -> None:
     monkeypatch.setattr(matching_rows, name, value)
     workspace = star()
     rule = workspace.add_rules(RULES)[1]

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import datetime
 import random
-from typing import Any
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any, cast
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 import lftj
@@ -47,6 +51,11 @@ def things() -> Any:
     rows = [(n, n % 7, n % 11, n / 8 - 3, "stuv"[n % 4], DAY + datetime.timedelta(n % 30), n % 3 == 0) for n in range(ROWS)]
     workspace.load("thing", rows)
     return workspace
+
+
+def asked_of(workspace: Any, rules: str) -> Sequence[Any]:
+    workspace.add_rules(rules)
+    return workspace._engine.state.program.rules
 
 
 def orders(workspace: Any) -> int:
@@ -102,12 +111,30 @@ def test_an_order_that_begins_with_what_is_bounded_is_searched(things: Any):
     assert "as they lie" not in str(things.plan(rule))
 
 
-@pytest.mark.parametrize(("most", "looked_at"), [(ROWS, True), (ROWS - 1, False)])
-def test_no_more_rows_are_looked_at_than_fit_at_once(things: Any, monkeypatch: pytest.MonkeyPatch, most: int, looked_at: bool):
-    monkeypatch.setattr("lftj.join.row_scan.AT_ONCE", most)
-    rule = things.add_rules(".decl p(n: number)\np(n) :- thing(n, a, _, _, _, _, _), a != 2.")[0]
-    assert ("as they lie" in str(things.plan(rule))) == looked_at
-    assert len(things["p"]) == sum(n % 7 != 2 for n in range(ROWS))
+@pytest.mark.parametrize("body", ["n, a, _, _, _, _, _), a != 2", "_, n, _, _, _, _, _)", "_, n, b, _, _, _, _), b > n"])
+def test_a_row_costs_the_same_in_relations_of_all_sizes(body: str):
+    steps: list[float] = []
+    for rows in (1000, 40_000, 300_000):  # one block, two, and many
+        workspace = lftj.connect(executor=lftj.ThreadExecutor(threads=1))
+        workspace.add_rules(".decl thing(n: number, a: number, b: number, c: number, d: number, e: number, f: number)")
+        number = np.arange(rows)
+        workspace.load("thing", pa.table({"n": number, **dict.fromkeys("abcdef", number % 11)}))
+        rule = workspace.add_rules(f".decl p(n: number)\np(n) :- thing({body}.")[0]
+        assert "as they lie" in str(workspace.plan(rule))
+        steps.append(workspace.profile(last=1).steps.sum() / rows)
+        workspace.add_rules(".decl s(a: number, n: number)\ns(a, sum(b)) :- thing(_, a, b, _, _, _, _).")
+        steps.append(workspace.profile(last=1).steps.sum() / rows)
+        assert len(workspace.memory().df().query("relation == 'thing'")) == 1
+    assert max(steps[::2]) < 1.5 * min(steps[::2])
+    assert max(steps[1::2]) < 1.5 * min(steps[1::2])
+
+
+@pytest.mark.parametrize("rows", [1, 4_000_000, 4_000_001, 10**10])
+def test_no_number_of_rows_is_too_many_to_be_looked_at(things: Any, rows: int):
+    (rule,) = asked_of(things, ".decl p(n: number)\np(n) :- thing(n, a, _, _, _, _, _), a != 2.")
+    scan = RowScan.of(rule, (0,))
+    assert scan is not None
+    assert scan.pays(cast("Any", SimpleNamespace(count=rows, orders=list)), lasting=True)
 
 
 def test_a_question_with_an_equation_makes_an_order_which_the_next_one_finds(things: Any):

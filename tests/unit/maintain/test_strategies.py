@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
 import lftj
 from lftj.maintain import one_relation
+from lftj.maintain.rule_work import Clock
 
 Rows = Sequence[tuple[int, ...]]
 RULES = """
@@ -59,6 +62,24 @@ def test_counters_tell_what_one_row_does(workspace: Any):
     assert two["head_changes"] == 2
     assert two["surgeries"] == 2, "the row is one in each of the two atoms"
     assert two["seconds"] > 0
+    assert two["cpu_seconds"] > 0
+
+
+def test_time_spent_waiting_is_no_processor_time() -> None:
+    clock = Clock()
+    time.sleep(0.2)
+    waited, spent = clock.read()
+    assert waited >= 0.2
+    assert spent < waited / 2
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(_work, spent + 0.05).result()
+    assert clock.read()[1] >= spent + 0.05, "other threads of the process count"
+
+
+def _work(until: float) -> None:
+    begun = time.thread_time()
+    while time.thread_time() - begun < until:
+        pass
 
 
 def test_a_commit_that_changes_nothing_does_nothing(workspace: Any):
