@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from lftj.distributed.transaction import DistributedTransaction as DistributedTransaction
     from lftj.distributed.workspace import DistributedWorkspace as DistributedWorkspace
     from lftj.errors import ArityError as ArityError
+    from lftj.errors import CopyError as CopyError
     from lftj.errors import DeclarationError as DeclarationError
     from lftj.errors import DistributedError as DistributedError
     from lftj.errors import ExpressionError as ExpressionError
@@ -35,8 +36,10 @@ if TYPE_CHECKING:
     from lftj.errors import KeyViolationError as KeyViolationError
     from lftj.errors import LftjError as LftjError
     from lftj.errors import LimitError as LimitError
+    from lftj.errors import MissingDependencyError as MissingDependencyError
     from lftj.errors import MissingRowError as MissingRowError
     from lftj.errors import NullValueError as NullValueError
+    from lftj.errors import OptionError as OptionError
     from lftj.errors import ParseError as ParseError
     from lftj.errors import ProgramErrors as ProgramErrors
     from lftj.errors import Span as Span
@@ -45,6 +48,7 @@ if TYPE_CHECKING:
     from lftj.errors import TypeClashError as TypeClashError
     from lftj.errors import UnknownNameError as UnknownNameError
     from lftj.errors import UnsafeRuleError as UnsafeRuleError
+    from lftj.errors import UserFunctionError as UserFunctionError
     from lftj.errors import ValueRangeError as ValueRangeError
     from lftj.errors import ValueTypeError as ValueTypeError
     from lftj.explain.plan import PlanReport as PlanReport
@@ -115,9 +119,11 @@ _NAMES = {
     "distributed.session": "local_spark",
     "distributed.transaction": "DistributedTransaction",
     "distributed.workspace": "DistributedWorkspace",
-    "errors": "ArityError DeclarationError DistributedError ExpressionError FileMissingError FrameError KeyViolationError LftjError "
-    "LimitError MissingRowError NullValueError ParseError ProgramErrors Span StratificationError TransactionError TypeClashError "
-    "UnknownNameError UnsafeRuleError ValueRangeError ValueTypeError",
+    "errors": "ArityError CopyError DeclarationError DistributedError ExpressionError "
+    "FileMissingError FrameError KeyViolationError LftjError LimitError "
+    "MissingDependencyError MissingRowError NullValueError OptionError ParseError "
+    "ProgramErrors Span StratificationError TransactionError TypeClashError "
+    "UnknownNameError UnsafeRuleError UserFunctionError ValueRangeError ValueTypeError",
     "explain.plan": "PlanReport",
     "handles": "Relation RuleHandle",
     "heads.user": "UserAggregate",

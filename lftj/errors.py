@@ -177,6 +177,12 @@ class FileMissingError(LftjError, FileNotFoundError):
     code = "E240"
 
 
+class MissingDependencyError(LftjError, ImportError):
+    """A package that only some calls need, or Java, is not installed; the hint says what to install."""
+
+    code = "E250"
+
+
 # ── transactions: E3xx ────────────────────────────────────────────────────────────────────────────────────────────────
 class KeyViolationError(LftjError, ValueError):
     """Two rows of a relation share a key, or a function has two values for one argument; `rows` holds the offenders."""
@@ -198,6 +204,24 @@ class TransactionError(LftjError, RuntimeError):
     """A transaction used after its end, inside another one, or on a view."""
 
     code = "E320"
+
+
+class CopyError(LftjError, TypeError):
+    """A workspace, snapshot, transaction or subscription that was to be copied or pickled."""
+
+    code = "E343"
+
+
+class UserFunctionError(LftjError, RuntimeError):
+    """A function of a user aggregate raised; `__cause__` is what it raised."""
+
+    code = "E223"
+
+
+class OptionError(LftjError, TypeError):
+    """A call with an option, a keyword argument, that it does not have."""
+
+    code = "E170"
 
 
 class LimitError(LftjError, RuntimeError):

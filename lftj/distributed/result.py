@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -47,9 +48,9 @@ class DistributedResult(Result):
         fields = [pa.field(name, type.arrow) for name, type in zip(self.columns, self.types, strict=True)]
         return self._executor.frame(read_part, self._tasks, pa.schema(fields))
 
-    def write_parquet(self, path: str) -> None:
-        """Write the rows as a folder of Parquet files, by the executors, in place of what is there."""
-        self.to_spark().write.mode("overwrite").parquet(path)
+    def write_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write the rows as a folder of Parquet files, by the executors, in place of what is there; `load` reads it as it was."""
+        self.to_spark().write.mode("overwrite").parquet(os.fspath(path))
 
 
 def relation_rows(executor: Executor, manifest: Manifest, plan: PartPlan, schema: RelationSchema) -> DistributedResult:

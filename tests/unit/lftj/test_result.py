@@ -145,7 +145,7 @@ def test_facts_are_written_without_parameters(tmp_path):
     ws.load(ws.relation("tag", {"x": int, "text": str}), [(1, "a")])
     ws["tag"].write_facts(tmp_path / "tag.facts")
     assert (tmp_path / "tag.facts").read_text() == "1\ta\n"
-    ws["tag"].write_facts(tmp_path / "tag.csv.gz")
+    ws["tag"].write_facts(tmp_path / "tag.csv.gz", {})
     assert gzip.decompress((tmp_path / "tag.csv.gz").read_bytes()) == b"1\ta\n"
     binary = io.BytesIO()
     ws["tag"].write_facts(binary, limit=1)
