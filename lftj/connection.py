@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from lftj.engine import Engine
 from lftj.errors import DeclarationError, LftjError
+from lftj.options import named_options
 from lftj.workspace import Workspace
 from partition.executor import ThreadExecutor
 
@@ -30,6 +31,7 @@ def connect(
 def connect(*, executor: Executor, writer_timeout: float = 60.0, elastic: float = 0.2) -> DistributedWorkspace: ...
 
 
+@named_options
 def connect(
     path: str | os.PathLike[str] | None = None,
     *,

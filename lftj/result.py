@@ -15,6 +15,7 @@ import numpy as np
 from lftj import frames
 from lftj.dictionary import Dictionary
 from lftj.errors import DistributedError
+from lftj.options import with_named_options
 from lftj.texts import Texts
 from lftj.types import Type, encode_scalar
 from scantree.interrupts import interrupts_as_such
@@ -31,6 +32,7 @@ SHOWN_ROWS = 10
 """How many rows `repr` shows."""
 
 
+@with_named_options
 class Result(frames.CodedRows):
     """A set of rows with named, typed columns. Rows come in ascending order of their codes: numbers and times ascend, strings in order of
     first appearance; equal databases of different history may list strings differently.

@@ -58,7 +58,8 @@ class Texts:
 
     def ranks(self, codes: np.ndarray) -> np.ndarray:
         """For *distinct* codes, the place (int64, from 0) of each among them in order of code points. O(n log n) string comparisons."""
-        order = pc.sort_indices(_every(self._flat).take(arrow_array(np.asarray(codes, np.int64))))  # by bytes: in UTF-8 that is by code point
+        # by bytes: in UTF-8 that is by code point
+        order = pc.sort_indices(_every(self._flat).take(arrow_array(np.asarray(codes, np.int64))))
         ranks = np.empty(len(codes), dtype=np.int64)
         ranks[numpy_array(order)] = np.arange(len(codes))
         return ranks

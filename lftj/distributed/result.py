@@ -18,6 +18,7 @@ from lftj.distributed.files.manifest import ROWS, Manifest, told_by_the_system
 from lftj.distributed.parts.transport import ReadTask, read_part
 from lftj.distributed.placing.cuts import ONE, Cut
 from lftj.distributed.placing.plan import PartPlan
+from lftj.options import with_named_options
 from lftj.program.normal_form import CHANGE_COLUMNS, RelationSchema
 from lftj.result import Result
 from lftj.storage.database import base_name
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     import pyspark.sql
 
 
+@with_named_options
 class DistributedResult(Result):
     """A relation of a distributed workspace, as of one version.
 

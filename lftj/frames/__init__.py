@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from lftj.frames.coded_rows import CodedRows
-from lftj.frames.facts import FactsLayout, check_table_parameters, read_facts
+from lftj.frames.facts import FactsLayout, Parameters, check_table_parameters, read_facts
 from lftj.frames.files import is_table_file, refuse_text_name, write_parquet, write_table
 from lftj.frames.frame import Columns, Frame, NullPolicy, Place
 from lftj.frames.match import ColumnMap
@@ -22,6 +22,7 @@ __all__ = [
     "FactsLayout",
     "Frame",
     "NullPolicy",
+    "Parameters",
     "Place",
     "check_table_parameters",
     "decode_column",

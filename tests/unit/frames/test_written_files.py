@@ -69,12 +69,11 @@ def test_odd_strings_and_odd_names_come_back(name: str, columns: list[tuple[str,
 @pytest.mark.parametrize("text", ODD)
 def test_facts_come_back_or_are_refused(text: str) -> None:
     for columns, row in (([("s", STR)], (text,)), ([("n", INT), ("s", STR)], (1, text))):
-        try:
+        if set(text) & set("\t\n\ufeff") or text.endswith("\r"):
+            with pytest.raises(lftj.FrameError, match=r"E232(.|\n)*rfc4180"):
+                written("rows.facts", columns, [row])
+        else:
             assert written("rows.facts", columns, [row]) == [row]
-        except lftj.FrameError as error:
-            assert error.code == "E232"
-            assert "rfc4180" in str(error)
-            assert set(text) & set("\t\n\r\ufeff")
 
 
 def test_facts_of_every_type_come_back() -> None:
