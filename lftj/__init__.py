@@ -21,7 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     __version__: str
+    from lftj.connection import ThreadExecutor as ThreadExecutor
     from lftj.connection import connect as connect
+    from lftj.distributed.executors import SparkExecutor as SparkExecutor
     from lftj.distributed.result import DistributedResult as DistributedResult
     from lftj.distributed.session import local_spark as local_spark
     from lftj.distributed.transaction import DistributedTransaction as DistributedTransaction
@@ -110,11 +112,9 @@ if TYPE_CHECKING:
     from lftj.types import decimal as decimal
     from lftj.verify import Discrepancy as Discrepancy
     from lftj.workspace import Workspace as Workspace
-    from partition.executor import ThreadExecutor as ThreadExecutor
-    from partition.spark import SparkExecutor as SparkExecutor
 
 _NAMES = {
-    "connection": "connect",
+    "connection": "ThreadExecutor connect",
     "distributed.result": "DistributedResult",
     "distributed.session": "local_spark",
     "distributed.transaction": "DistributedTransaction",
@@ -139,8 +139,7 @@ _NAMES = {
     "workspace": "Workspace",
 }
 _HOME = {name: f"lftj.{module}" for module, names in _NAMES.items() for name in names.split()}
-_HOME["ThreadExecutor"] = "partition.executor"
-_WITH_SPARK = {"SparkExecutor": "partition.spark"}  # only where the extra `spark` is installed, so no `import *` may ask for it
+_WITH_SPARK = {"SparkExecutor": "lftj.distributed.executors"}  # only where the extra `spark` is installed, so no `import *` may ask for it
 
 __all__ = sorted(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]
 

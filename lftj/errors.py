@@ -8,6 +8,8 @@ Nothing in this module imports another module of ours, so every layer may raise 
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 _MOST_SHOWN = 120
@@ -178,7 +180,7 @@ class FileMissingError(LftjError, FileNotFoundError):
 
 
 class MissingDependencyError(LftjError, ImportError):
-    """A package that only some calls need, or Java, is not installed; the hint says what to install."""
+    """A package that only some calls need (E250), or Java (E251), is not installed; the message says what to install."""
 
     code = "E250"
 
@@ -219,7 +221,7 @@ class UserFunctionError(LftjError, RuntimeError):
 
 
 class OptionError(LftjError, TypeError):
-    """A call with an option, a keyword argument, that it does not have."""
+    """A call with an option, a keyword argument, that it does not have (E170), or with an argument of another kind (E171)."""
 
     code = "E170"
 
@@ -236,3 +238,18 @@ class DistributedError(LftjError, RuntimeError):
     make or damaged (E403), no Spark session (E404), or a path that cannot be used (E405)."""
 
     code = "E400"
+
+
+@contextmanager
+def as_ours() -> Generator[None]:
+    """Raise what a package below, which knows nothing of this one, says of arguments and of what is not installed, as an LftjError."""
+    try:
+        yield
+    except LftjError:
+        raise
+    except ImportError as reason:
+        raise MissingDependencyError(str(reason)) from reason
+    except TypeError as reason:
+        raise OptionError(str(reason), code="E171") from reason
+    except ValueError as reason:
+        raise DeclarationError(str(reason)) from reason

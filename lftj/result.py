@@ -14,7 +14,7 @@ import numpy as np
 
 from lftj import frames
 from lftj.dictionary import Dictionary
-from lftj.errors import DistributedError
+from lftj.errors import DistributedError, as_ours
 from lftj.options import with_named_options
 from lftj.texts import Texts
 from lftj.types import Type, encode_scalar
@@ -96,7 +96,8 @@ class Result(frames.CodedRows):
 
         Raises DistributedError (E404) where none is active.
         """
-        from partition.spark import active_session, to_dataframe  # pyspark is imported by those who want it
+        with as_ours():
+            from partition.spark import active_session, to_dataframe  # pyspark is imported by those who want it
 
         session = spark or active_session()
         if session is None:
