@@ -21,12 +21,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     __version__: str
+    from lftj.connection import ThreadExecutor as ThreadExecutor
     from lftj.connection import connect as connect
+    from lftj.distributed.executors import SparkExecutor as SparkExecutor
     from lftj.distributed.result import DistributedResult as DistributedResult
     from lftj.distributed.session import local_spark as local_spark
     from lftj.distributed.transaction import DistributedTransaction as DistributedTransaction
     from lftj.distributed.workspace import DistributedWorkspace as DistributedWorkspace
     from lftj.errors import ArityError as ArityError
+    from lftj.errors import CopyError as CopyError
     from lftj.errors import DeclarationError as DeclarationError
     from lftj.errors import DistributedError as DistributedError
     from lftj.errors import ExpressionError as ExpressionError
@@ -35,8 +38,10 @@ if TYPE_CHECKING:
     from lftj.errors import KeyViolationError as KeyViolationError
     from lftj.errors import LftjError as LftjError
     from lftj.errors import LimitError as LimitError
+    from lftj.errors import MissingDependencyError as MissingDependencyError
     from lftj.errors import MissingRowError as MissingRowError
     from lftj.errors import NullValueError as NullValueError
+    from lftj.errors import OptionError as OptionError
     from lftj.errors import ParseError as ParseError
     from lftj.errors import ProgramErrors as ProgramErrors
     from lftj.errors import Span as Span
@@ -45,6 +50,7 @@ if TYPE_CHECKING:
     from lftj.errors import TypeClashError as TypeClashError
     from lftj.errors import UnknownNameError as UnknownNameError
     from lftj.errors import UnsafeRuleError as UnsafeRuleError
+    from lftj.errors import UserFunctionError as UserFunctionError
     from lftj.errors import ValueRangeError as ValueRangeError
     from lftj.errors import ValueTypeError as ValueTypeError
     from lftj.explain.plan import PlanReport as PlanReport
@@ -106,18 +112,18 @@ if TYPE_CHECKING:
     from lftj.types import decimal as decimal
     from lftj.verify import Discrepancy as Discrepancy
     from lftj.workspace import Workspace as Workspace
-    from partition.executor import ThreadExecutor as ThreadExecutor
-    from partition.spark import SparkExecutor as SparkExecutor
 
 _NAMES = {
-    "connection": "connect",
+    "connection": "ThreadExecutor connect",
     "distributed.result": "DistributedResult",
     "distributed.session": "local_spark",
     "distributed.transaction": "DistributedTransaction",
     "distributed.workspace": "DistributedWorkspace",
-    "errors": "ArityError DeclarationError DistributedError ExpressionError FileMissingError FrameError KeyViolationError LftjError "
-    "LimitError MissingRowError NullValueError ParseError ProgramErrors Span StratificationError TransactionError TypeClashError "
-    "UnknownNameError UnsafeRuleError ValueRangeError ValueTypeError",
+    "errors": "ArityError CopyError DeclarationError DistributedError ExpressionError "
+    "FileMissingError FrameError KeyViolationError LftjError LimitError "
+    "MissingDependencyError MissingRowError NullValueError OptionError ParseError "
+    "ProgramErrors Span StratificationError TransactionError TypeClashError "
+    "UnknownNameError UnsafeRuleError UserFunctionError ValueRangeError ValueTypeError",
     "explain.plan": "PlanReport",
     "handles": "Relation RuleHandle",
     "heads.user": "UserAggregate",
@@ -133,8 +139,7 @@ _NAMES = {
     "workspace": "Workspace",
 }
 _HOME = {name: f"lftj.{module}" for module, names in _NAMES.items() for name in names.split()}
-_HOME["ThreadExecutor"] = "partition.executor"
-_WITH_SPARK = {"SparkExecutor": "partition.spark"}  # only where the extra `spark` is installed, so no `import *` may ask for it
+_WITH_SPARK = {"SparkExecutor": "lftj.distributed.executors"}  # only where the extra `spark` is installed, so no `import *` may ask for it
 
 __all__ = sorted(_HOME)  # pyright: ignore[reportUnsupportedDunderAll]
 

@@ -7,13 +7,23 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, overload
 
 from lftj.engine import Engine
-from lftj.errors import DeclarationError, LftjError
+from lftj.errors import DeclarationError, LftjError, as_ours
+from lftj.options import named_options
 from lftj.workspace import Workspace
-from partition.executor import ThreadExecutor
+from partition import executor as threads
 
 if TYPE_CHECKING:
     from lftj.distributed.executor import Executor
     from lftj.distributed.workspace import DistributedWorkspace
+
+
+class ThreadExecutor(threads.ThreadExecutor):
+    __doc__ = threads.ThreadExecutor.__doc__
+
+    def __init__(self, threads: int | None = None, *, parts: int | None = None, patience: int = 1_000_000) -> None:
+        """Raises DeclarationError (E160) for numbers below 1."""
+        with as_ours():
+            super().__init__(threads, parts=parts, patience=patience)
 
 
 @overload
@@ -30,6 +40,7 @@ def connect(
 def connect(*, executor: Executor, writer_timeout: float = 60.0, elastic: float = 0.2) -> DistributedWorkspace: ...
 
 
+@named_options
 def connect(
     path: str | os.PathLike[str] | None = None,
     *,

@@ -24,7 +24,7 @@ from weakref import WeakSet
 import numpy as np
 import pyarrow as pa
 
-from lftj.arrow_arrays import arrow_array
+from lftj.arrow_arrays import arrow_array, numpy_array
 from lftj.arrow_strings import as_large_strings, bytes_of, one_piece, to_str
 from lftj.errors import NullValueError, ValueTypeError
 from lftj.text_index import Table, TextIndex
@@ -103,11 +103,11 @@ class Dictionary(Texts):
         """
         batch = one_piece(strings)
         if batch.null_count:
-            row = int(np.flatnonzero(np.asarray(batch.is_null()))[0])
+            row = int(np.flatnonzero(numpy_array(batch.is_null()))[0])
             raise NullValueError(f"row {row}: NULL is not a string", hint='leave the row out, or load with nulls="drop"')
         if len(batch) > len(self):
             distinct = as_large_strings(batch).dictionary_encode()
-            return self._encode_distinct(distinct.dictionary)[distinct.indices.to_numpy(zero_copy_only=False)]
+            return self._encode_distinct(distinct.dictionary)[numpy_array(distinct.indices)]
         with self._lock:
             codes, missing = self._index.find(*self._flat, batch)
         if missing:
@@ -222,7 +222,7 @@ class Dictionary(Texts):
     def _append(self, strings: pa.Array) -> None:
         """Adds the bytes of new strings behind the known ones, then shows both arrays to readers in one assignment."""
         count, used = len(self), int(self._offsets[len(self)])
-        ends = used + np.cumsum(pc.binary_length(strings).to_numpy().astype(np.int64))
+        ends = used + np.cumsum(numpy_array(pc.binary_length(strings)).astype(np.int64))
         self._offsets = _with_room(self._offsets, count + 1, count + 1 + len(strings))
         self._data = _with_room(self._data, used, int(ends[-1]))
         self._offsets[count + 1 : count + 1 + len(strings)] = ends

@@ -112,8 +112,7 @@ class Draft:
         return schema
 
     def coded(self, schema: RelationSchema, data: object, options: dict[str, Any]) -> Columns:
-        """The data as code columns, as stored."""
-        options = frames.read_options(options)
+        """The data as code columns, as stored; `options`: of `frames.read`."""
         frame = frames.read(data, schema.columns, dictionary=self._engine.dictionary, **options)
         return frame.columns if schema.arity else [np.zeros(frame.rows, dtype=np.int64)]
 
@@ -167,8 +166,9 @@ class Draft:
             handles.append(RuleHandle(None, None, (name, tuple(rows))))
         for relation, path, options in inputs:
             facts.append((relation, self.coded(self.writable(relation, program), path, options)))
+        others = [number for number, source in self._program.sources.items() if program.sources[number] is not source]
+        self._changed_rules |= _heads(self._program, others) | _heads(program, [*added, *others])
         self._program = program
-        self._changed_rules |= _heads(program, added)
         for name, columns in facts:
             self.staging(name).add("insert", columns)
         return handles

@@ -8,6 +8,8 @@ Nothing in this module imports another module of ours, so every layer may raise 
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 _MOST_SHOWN = 120
@@ -177,6 +179,12 @@ class FileMissingError(LftjError, FileNotFoundError):
     code = "E240"
 
 
+class MissingDependencyError(LftjError, ImportError):
+    """A package that only some calls need (E250), or Java (E251), is not installed; the message says what to install."""
+
+    code = "E250"
+
+
 # ── transactions: E3xx ────────────────────────────────────────────────────────────────────────────────────────────────
 class KeyViolationError(LftjError, ValueError):
     """Two rows of a relation share a key, or a function has two values for one argument; `rows` holds the offenders."""
@@ -200,6 +208,24 @@ class TransactionError(LftjError, RuntimeError):
     code = "E320"
 
 
+class CopyError(LftjError, TypeError):
+    """A workspace, snapshot, transaction or subscription that was to be copied or pickled."""
+
+    code = "E343"
+
+
+class UserFunctionError(LftjError, RuntimeError):
+    """A function of a user aggregate raised; `__cause__` is what it raised."""
+
+    code = "E223"
+
+
+class OptionError(LftjError, TypeError):
+    """A call with an option, a keyword argument, that it does not have (E170), or with an argument of another kind (E171)."""
+
+    code = "E170"
+
+
 class LimitError(LftjError, RuntimeError):
     """A work, time or memory limit was reached; everything was rolled back."""
 
@@ -212,3 +238,18 @@ class DistributedError(LftjError, RuntimeError):
     make or damaged (E403), no Spark session (E404), a path that cannot be used (E405), or one where another workspace went on (E406)."""
 
     code = "E400"
+
+
+@contextmanager
+def as_ours() -> Generator[None]:
+    """Raise what a package below, which knows nothing of this one, says of arguments and of what is not installed, as an LftjError."""
+    try:
+        yield
+    except LftjError:
+        raise
+    except ImportError as reason:
+        raise MissingDependencyError(str(reason)) from reason
+    except TypeError as reason:
+        raise OptionError(str(reason), code="E171") from reason
+    except ValueError as reason:
+        raise DeclarationError(str(reason)) from reason

@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 
 from lftj.errors import DeclarationError, LimitError
+from lftj.uncopied import Uncopied
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +69,11 @@ class LimitStack:
         self._local.limits = limits
 
 
-class _Block(AbstractContextManager[None]):
+class _Block(Uncopied, AbstractContextManager[None]):
     """What a `with` block is entered by. One that never is would be a limit that holds nowhere, and says so."""
+
+    kind, instead = "block of limits", "call ws.limits(…) again"
+    _entered = True
 
     def __init__(self, stack: LimitStack, limits: Limits):
         self._stack, self._limits = stack, limits

@@ -14,7 +14,8 @@ import numpy as np
 
 from lftj import frames
 from lftj.dictionary import Dictionary
-from lftj.errors import DistributedError
+from lftj.errors import DistributedError, as_ours
+from lftj.options import with_named_options
 from lftj.texts import Texts
 from lftj.types import Type, encode_scalar
 from scantree.interrupts import interrupts_as_such
@@ -31,6 +32,7 @@ SHOWN_ROWS = 10
 """How many rows `repr` shows."""
 
 
+@with_named_options
 class Result(frames.CodedRows):
     """A set of rows with named, typed columns. Rows come in ascending order of their codes: numbers and times ascend, strings in order of
     first appearance; equal databases of different history may list strings differently.
@@ -94,13 +96,36 @@ class Result(frames.CodedRows):
 
         Raises DistributedError (E404) where none is active.
         """
-        from partition.spark import active_session, to_dataframe  # pyspark is imported by those who want it
+        with as_ours():
+            from partition.spark import active_session, to_dataframe  # pyspark is imported by those who want it
 
         session = spark or active_session()
         if session is None:
             hint = "start one with lftj.local_spark(), or give yours: .to_spark(spark)"
             raise DistributedError("no Spark session is active", code="E404", hint=hint)
         return to_dataframe(self.arrow(), session)
+
+    @interrupts_as_such()
+    def write_csv(self, destination: str | os.PathLike[str] | TextIO | BinaryIO) -> None:
+        """Write the rows as CSV with a header, ascending by value; `ws.load(relation, path)` reads them as they were. O(n log n).
+
+        A path that ends in `.tsv` gets tabs, one that ends in `.gz` is compressed. Raises FrameError (E231) for another ending and
+        for rows without columns, (E232) for a file that cannot be written, which then is as it was before.
+        """
+        frames.write_delimited(destination, self._typed_columns(), self._columns(), self._texts)
+
+    @interrupts_as_such()
+    def write_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write the rows as a Parquet file, ascending by value; `ws.load(relation, path)` reads them as they were. O(n log n).
+
+        Raises as `write_csv`.
+        """
+        order = frames.value_order(self.types, self._columns(), self._texts)
+        columns = [column[order] for column in self._columns()]
+        frames.write_parquet(path, frames.to_arrow(self.columns, self.types, columns, self._texts, rows=self._count))
+
+    def _typed_columns(self) -> list[tuple[str, Type]]:
+        return list(zip(self.columns, self.types, strict=True))
 
     @interrupts_as_such()
     def write_facts(
@@ -112,17 +137,20 @@ class Result(frames.CodedRows):
         """Write the rows as Soufflé's facts, ascending by value, to a path or an open file; O(n log n).
 
         `parameters` are those of `.output`, for instance `{"delimiter": ",", "headers": "true"}`; `limit` writes that many rows at most.
-        A path that ends in `.gz` is compressed. Raises FrameError (E231) for one that is named as a table, (E232) for one that cannot be
-        written, which then is as it was before.
+        `ws.load(relation, path, facts=parameters)` reads them as they were; a path that ends in `.facts` needs no parameters. One that
+        ends in `.gz` is compressed. Raises FrameError (E231) for one that is named as a table, or without parameters as CSV, (E232) for
+        strings that would not be read back, and for a file that cannot be written, which then is as it was before.
         """
-        columns = list(zip(self.columns, self.types, strict=True))
+        if parameters is None:
+            frames.refuse_text_name(destination)
+        columns = self._typed_columns()
         frames.write_facts(destination, columns, self._columns(), parameters or {}, self._texts, rows=self._count, limit=limit)
 
     def __reduce__(self) -> tuple[object, ...]:
         """With its rows, wherever they lie, and with their strings alone."""
         columns = self._columns()
         texts = self._texts.only(codes for codes, type in zip(columns, self.types, strict=True) if type.name == "str")
-        return _restored, (tuple(zip(self.columns, self.types, strict=True)), columns, self._count, texts, self.version, self.name)
+        return _restored, (tuple(self._typed_columns()), columns, self._count, texts, self.version, self.name)
 
     def _coded(self) -> tuple[Columns, Texts]:
         """For the engine: one array of codes per column, and their strings."""

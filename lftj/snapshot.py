@@ -7,21 +7,26 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lftj.handles import Relation, RuleHandle
+from lftj.options import with_named_options
 from lftj.query import answer
 from lftj.result import Result
 from lftj.state import State
 from lftj.syntax.builder import Predicate
+from lftj.uncopied import Uncopied
 from lftj.verify import Discrepancy, discrepancies
 
 if TYPE_CHECKING:
     from lftj.engine import Engine
 
 
-class Snapshot:
+@with_named_options
+class Snapshot(Uncopied):
     """One version of a workspace. Any number of threads may read it while others commit; it never changes and needs no closing.
 
     The memory of the rows that only this version holds is reused once the snapshot and all results read from it are gone.
     """
+
+    kind, instead = "snapshot", "hand on what it shows, snapshot[name], or snapshot[name].arrow()"
 
     def __init__(self, engine: Engine, state: State):
         """For the workspace: use `ws.snapshot()`."""

@@ -205,6 +205,10 @@ def codes_of(schema: RelationSchema, values: Mapping[str, object], dictionary: D
     return codes if len(codes) == len(found) else None
 
 
+RowPolicy = Literal["ignore", "error"]
+"""What it means that a row to insert is there already, or one to delete is not."""
+
+
 def strict(name: str, value: str) -> bool:
     """True for the policy "error". Raises TransactionError (E325) for a policy that does not exist."""
     if value not in ("ignore", "error"):

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 
 from lftj.errors import TransactionError
 from lftj.result import Result
+from lftj.uncopied import Uncopied
 from lftj.writer import taken
 from scantree.forking import held_while_forking, put_right_in_child
 
@@ -24,8 +25,10 @@ News = tuple["Subscription", Result]
 _log = logging.getLogger("lftj")
 
 
-class Subscription:
+class Subscription(Uncopied):
     """A standing request for the changes of one relation. `cancel()` ends it; so does leaving a `with` block."""
+
+    kind, instead = "subscription", "subscribe anew, where the changes are to be told"
 
     def __init__(self, relation: str, callback: Callback, cancel: Callable[[Subscription], None]):
         self.relation = relation

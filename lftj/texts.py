@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
-from lftj.arrow_arrays import arrow_array
+from lftj.arrow_arrays import arrow_array, numpy_array
 from lftj.arrow_strings import bytes_of
 
 pc: Any = pyarrow.compute  # its functions are made at import time, where no type checker sees them
@@ -42,7 +42,7 @@ class Texts:
 
     def decode(self, codes: np.ndarray | Sequence[int]) -> pa.StringArray:
         """The strings of codes. O(n + bytes), in Arrow. The strings together must stay below 2 GiB, which is what a StringArray holds."""
-        return _every(self._flat).take(arrow_array(codes, type=pa.int64())).cast(pa.string())
+        return _every(self._flat).take(arrow_array(np.asarray(codes, np.int64))).cast(pa.string())
 
     def decode_one(self, code: int) -> str:
         """The string of one code. O(length). Raises IndexError for a code never given out."""
@@ -58,9 +58,10 @@ class Texts:
 
     def ranks(self, codes: np.ndarray) -> np.ndarray:
         """For *distinct* codes, the place (int64, from 0) of each among them in order of code points. O(n log n) string comparisons."""
-        order = pc.sort_indices(_every(self._flat).take(arrow_array(codes, type=pa.int64())))  # by bytes: in UTF-8 that is by code point
+        # by bytes: in UTF-8 that is by code point
+        order = pc.sort_indices(_every(self._flat).take(arrow_array(np.asarray(codes, np.int64))))
         ranks = np.empty(len(codes), dtype=np.int64)
-        ranks[order.to_numpy()] = np.arange(len(codes))
+        ranks[numpy_array(order)] = np.arange(len(codes))
         return ranks
 
 

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, overload
 
 from lftj.draft import Draft
+from lftj.frames import ColumnMap, NullPolicy, Parameters, read_options
 from lftj.handles import RuleHandle, handles_of
 from lftj.heads.user import UserAggregate
+from lftj.options import with_named_options
 from lftj.program.normal_form import RelationSchema
-from lftj.staging import strict
+from lftj.result import Result
+from lftj.staging import RowPolicy, strict
 from lftj.state import name_of
 from lftj.storage.delta import Delta
 from lftj.syntax import tree
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
 RelationOrName = str | Predicate
 
 
+@with_named_options
 class Transaction(Writing[Draft]):
     """Made by `ws.transaction()`; holds the workspace's writer lock until its end.
 
@@ -51,24 +55,43 @@ class Transaction(Writing[Draft]):
 
     # ── rows ──────────────────────────────────────────────────────────────────────────────────────────────────────────
     @interrupts_as_such()
-    def insert(self, relation: RelationOrName, data: object, *, existing: str = "ignore", **options: Any) -> None:
+    def insert(
+        self,
+        relation: RelationOrName,
+        data: object,
+        *,
+        existing: RowPolicy = "ignore",
+        nulls: NullPolicy = "error",
+        columns: ColumnMap | None = None,
+        facts: Parameters | None = None,
+    ) -> None:
         """Insert rows.
 
         `data`: list of tuples, dict or list of dicts, pandas, Polars or Arrow table, path of a CSV, TSV, `.facts` or Parquet file.
         `existing`: what a row that is already there means, `"ignore"` or `"error"` (MissingRowError E311); a row repeated within `data`
-        is one row. `options`: `nulls="error"|"drop"`, `columns={"relation column": "frame column"}` and others of `lftj.frames.read`.
-        O(rows) here, O(rows · log n) at commit.
+        is one row. `nulls`: what NULL and NaN mean, `"error"` or `"drop"` for leaving the row out.
+        `columns={"relation column": "frame column"}` renames, and lets other columns be. `facts`: read the file as Soufflé's facts, with
+        these parameters of `.input` (`{}`: none). O(rows) here, O(rows · log n) at commit.
         """
-        self._open().insert(relation, data, strict("existing", existing), options)
+        self._open().insert(relation, data, strict("existing", existing), read_options(nulls, columns, facts))
 
     @interrupts_as_such()
-    def delete(self, relation: RelationOrName, data: object, *, missing: str = "ignore", **options: Any) -> None:
-        """Delete whole rows; `data` and `options` as for `insert`.
+    def delete(
+        self,
+        relation: RelationOrName,
+        data: object,
+        *,
+        missing: RowPolicy = "ignore",
+        nulls: NullPolicy = "error",
+        columns: ColumnMap | None = None,
+        facts: Parameters | None = None,
+    ) -> None:
+        """Delete whole rows; `data` and the rest as for `insert`.
 
         `missing`: what a row that is not there means, `"ignore"` or `"error"` (MissingRowError E310). A row that a rule derives is not
         there in this sense unless it was inserted too, and deleting it leaves it derived.
         """
-        self._open().delete(relation, data, strict("missing", missing), options)
+        self._open().delete(relation, data, strict("missing", missing), read_options(nulls, columns, facts))
 
     @interrupts_as_such()
     def delete_where(self, relation: RelationOrName, **values: object) -> int:
@@ -79,12 +102,20 @@ class Transaction(Writing[Draft]):
         return self._open().delete_where(relation, values)
 
     @interrupts_as_such()
-    def upsert(self, relation: RelationOrName, data: object, **options: Any) -> None:
+    def upsert(
+        self,
+        relation: RelationOrName,
+        data: object,
+        *,
+        nulls: NullPolicy = "error",
+        columns: ColumnMap | None = None,
+        facts: Parameters | None = None,
+    ) -> None:
         """Insert rows, each in place of the row with the same key, if any. Whole rows; of rows with one key the last one wins.
 
         Needs a relation with a key, or a function (whose arguments are its key): TransactionError E324 otherwise.
         """
-        self._open().upsert(relation, data, options)
+        self._open().upsert(relation, data, read_options(nulls, columns, facts))
 
     # ── rules ─────────────────────────────────────────────────────────────────────────────────────────────────────────
     def declare(self, schema: RelationSchema, *, view: bool = False) -> None:
@@ -143,7 +174,12 @@ class Transaction(Writing[Draft]):
         """The version this transaction made; before its commit, and when it changed nothing, the one it started from."""
         return self._version
 
-    def changes(self, relation: RelationOrName | None = None) -> Any:
+    @overload
+    def changes(self) -> list[str]: ...
+    @overload
+    def changes(self, relation: RelationOrName) -> Result: ...
+
+    def changes(self, relation: RelationOrName | None = None) -> list[str] | Result:
         """What the commit changed: without an argument the names of the relations, with one a `Result` of exactly its difference.
 
         The result has the relation's columns, `__diff__` (+1 for a row won, −1 for one lost) and `__version__`. Raises TransactionError

@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from lftj.declared import ChoiceDomains, function_schema, is_news, relation_schema, view_schema
 from lftj.engine import Engine
@@ -18,16 +18,20 @@ from lftj.errors import LftjError
 from lftj.explain.memory import memory_report
 from lftj.explain.plan import PlanReport, plan_report
 from lftj.explain.profile import profile_report
+from lftj.frames import ColumnMap, NullPolicy, Parameters
 from lftj.handles import Relation, RuleHandle
 from lftj.heads.user import UserAggregate
 from lftj.limits import Limits
+from lftj.options import with_named_options
 from lftj.program.normal_form import RelationSchema
 from lftj.result import Result
 from lftj.snapshot import Snapshot
+from lftj.staging import RowPolicy
 from lftj.state import name_of
 from lftj.subscription import Callback, Subscription
 from lftj.syntax.builder import Predicate
 from lftj.transaction import Transaction
+from lftj.uncopied import Uncopied
 from lftj.verify import Discrepancy
 from lftj.writer import no_attribute
 
@@ -37,8 +41,11 @@ if TYPE_CHECKING:
 RelationOrName = str | Predicate
 
 
-class Workspace:
+@with_named_options
+class Workspace(Uncopied):
     """Made by `lftj.connect()`. Use as a context manager, or call `close()`, to give the memory back at once."""
+
+    kind, instead = "workspace", "hand on what it holds, ws[name].arrow()"
 
     def __init__(self, engine: Engine):
         """For `lftj.connect`."""
@@ -88,10 +95,19 @@ class Workspace:
         """Start a transaction; `with ws.transaction() as tx:` commits at the end of the block and rolls back on any exception."""
         return Transaction(self._engine)
 
-    def load(self, relation: RelationOrName, data: object, **options: Any) -> int:
-        """Insert rows in a transaction of their own; returns how many were new. `data` and `options` as in `Transaction.insert`."""
+    def load(
+        self,
+        relation: RelationOrName,
+        data: object,
+        *,
+        existing: RowPolicy = "ignore",
+        nulls: NullPolicy = "error",
+        columns: ColumnMap | None = None,
+        facts: Parameters | None = None,
+    ) -> int:
+        """Insert rows in a transaction of their own; returns how many were new. `data` and the rest as in `Transaction.insert`."""
         with self.transaction() as tx:
-            tx.insert(relation, data, **options)
+            tx.insert(relation, data, existing=existing, nulls=nulls, columns=columns, facts=facts)
         return tx.inserted(relation)
 
     def add_rules(self, text: str, *, file: str | None = None, facts: str | os.PathLike[str] | None = None) -> list[RuleHandle]:
@@ -231,9 +247,6 @@ class Workspace:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.close()
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError("a workspace is not copied or pickled: hand on what it holds, ws[name].arrow()")
 
     def __repr__(self) -> str:
         if self._live is None:

@@ -11,6 +11,8 @@ from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
 from lftj.errors import TransactionError
+from lftj.options import with_named_options
+from lftj.uncopied import Uncopied
 from scantree.forking import put_right_in_child
 from scantree.interrupts import raised_by_signal
 
@@ -95,10 +97,13 @@ class WriterLock:
             self.lock.release()
 
 
-class Writing(Generic[Draft]):
+@with_named_options
+class Writing(Uncopied, Generic[Draft]):
     """A transaction from its start to its end: it holds the writer lock and a draft, which `commit` carries out and `rollback` forgets."""
 
     _ended: str | None = "never started"
+
+    kind, instead = "transaction", "commit it, then hand on tx.changes(name)"
 
     def __init__(self, writer: WriterLock):
         """Raises TransactionError (E322) inside another transaction of this thread, (E323) when waiting took too long."""

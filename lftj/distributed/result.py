@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from lftj.distributed.files.manifest import ROWS, Manifest, told_by_the_system
 from lftj.distributed.parts.transport import ReadTask, read_part
 from lftj.distributed.placing.cuts import ONE, Cut
 from lftj.distributed.placing.plan import PartPlan
+from lftj.options import with_named_options
 from lftj.program.normal_form import CHANGE_COLUMNS, RelationSchema
 from lftj.result import Result
 from lftj.storage.database import base_name
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     import pyspark.sql
 
 
+@with_named_options
 class DistributedResult(Result):
     """A relation of a distributed workspace, as of one version.
 
@@ -47,9 +50,9 @@ class DistributedResult(Result):
         fields = [pa.field(name, type.arrow) for name, type in zip(self.columns, self.types, strict=True)]
         return self._executor.frame(read_part, self._tasks, pa.schema(fields))
 
-    def write_parquet(self, path: str) -> None:
-        """Write the rows as a folder of Parquet files, by the executors, in place of what is there."""
-        self.to_spark().write.mode("overwrite").parquet(path)
+    def write_parquet(self, path: str | os.PathLike[str]) -> None:
+        """Write the rows as a folder of Parquet files, by the executors, in place of what is there; `load` reads it as it was."""
+        self.to_spark().write.mode("overwrite").parquet(os.fspath(path))
 
 
 def relation_rows(executor: Executor, manifest: Manifest, plan: PartPlan, schema: RelationSchema) -> DistributedResult:

@@ -11,15 +11,20 @@ from lftj.distributed.result import DistributedResult, relation_rows
 from lftj.distributed.store import Store
 from lftj.distributed.verify import discrepancies
 from lftj.handles import Relation, RuleHandle
+from lftj.options import with_named_options
 from lftj.result import Result
 from lftj.state import name_of
 from lftj.syntax.builder import Predicate
+from lftj.uncopied import Uncopied
 from lftj.verify import Discrepancy
 from scantree.interrupts import interrupts_as_such
 
 
-class DistributedSnapshot:
+@with_named_options
+class DistributedSnapshot(Uncopied):
     """One version of a distributed workspace; it never changes."""
+
+    kind, instead = "snapshot", "hand on what it shows, snapshot[name], or snapshot[name].arrow()"
 
     def __init__(self, store: Store):
         """For the workspace."""

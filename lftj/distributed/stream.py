@@ -24,8 +24,8 @@ _QUERY = "sql.streaming.queryId"
 class _Batch(DistributedTransaction):
     """The transaction of a micro-batch."""
 
-    def change(self, relation: RelationOrName, frame: Any, sign: str, options: dict[str, Any]) -> None:
-        """Rows whose column `sign` is negative go, then those where it is positive come."""
+    def change(self, relation: RelationOrName, frame: Any, sign: str | int, options: dict[str, Any]) -> None:
+        """Rows whose column `sign` is negative go, then those where it is positive come; with 1 all come."""
         self._open().change(relation, frame, sign, False, options)
 
 
@@ -41,7 +41,7 @@ def batch_writer(
             return
         with _Batch(store, (noted, batch)) as tx:
             if sign is None:
-                tx.insert(relation, frame, **options)
+                tx.change(relation, frame, 1, options)
             else:
                 # One job, which reads the rows once: the source need not give the same ones each time.
                 column = "`" + _named(store.executor.schema(frame), sign).replace("`", "``") + "`"

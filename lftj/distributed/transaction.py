@@ -5,20 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any, NoReturn
+from typing import NoReturn, overload
 
 from lftj.distributed.changes import Changes
 from lftj.distributed.draft import NOT_YET, DistributedDraft, RelationOrName, unsupported
 from lftj.distributed.store import Store
+from lftj.frames import ColumnMap, NullPolicy, Parameters, read_options
 from lftj.handles import RuleHandle, handles_of
+from lftj.options import with_named_options
 from lftj.program.normal_form import RelationSchema
-from lftj.staging import strict
+from lftj.result import Result
+from lftj.staging import RowPolicy, strict
 from lftj.state import name_of
 from lftj.syntax import tree
 from lftj.writer import Writing
 from scantree.interrupts import interrupts_as_such
 
 
+@with_named_options
 class DistributedTransaction(Writing[DistributedDraft]):
     """Made by `ws.transaction()`. As a context manager it commits at the end of the block and rolls back on any exception."""
 
@@ -35,17 +39,35 @@ class DistributedTransaction(Writing[DistributedDraft]):
 
     # ── rows and rules ────────────────────────────────────────────────────────────────────────────────────────────────
     @interrupts_as_such()
-    def insert(self, relation: RelationOrName, data: object, *, existing: str = "ignore", **options: Any) -> None:
+    def insert(
+        self,
+        relation: RelationOrName,
+        data: object,
+        *,
+        existing: RowPolicy = "ignore",
+        nulls: NullPolicy = "error",
+        columns: ColumnMap | None = None,
+        facts: Parameters | None = None,
+    ) -> None:
         """Insert rows: tuples, a pandas, Polars or Arrow table, a CSV file, which go out from here; or a Spark DataFrame or Parquet path,
         which the executors read. `existing`: what a row that is already there means, `"ignore"` or `"error"` (MissingRowError E311), which
         asks the parts that hold such rows, at once: a job."""
-        self._open().change(relation, data, 1, strict("existing", existing), options)
+        self._open().change(relation, data, 1, strict("existing", existing), read_options(nulls, columns, facts))
 
     @interrupts_as_such()
-    def delete(self, relation: RelationOrName, data: object, *, missing: str = "ignore", **options: Any) -> None:
-        """Delete whole rows; `data` and `options` as for `insert`. `missing`: what a row that is not there means, `"ignore"` or `"error"`
+    def delete(
+        self,
+        relation: RelationOrName,
+        data: object,
+        *,
+        missing: RowPolicy = "ignore",
+        nulls: NullPolicy = "error",
+        columns: ColumnMap | None = None,
+        facts: Parameters | None = None,
+    ) -> None:
+        """Delete whole rows; `data` and the rest as for `insert`. `missing`: what a row that is not there means, `"ignore"` or `"error"`
         (MissingRowError E310)."""
-        self._open().change(relation, data, -1, strict("missing", missing), options)
+        self._open().change(relation, data, -1, strict("missing", missing), read_options(nulls, columns, facts))
 
     @interrupts_as_such()
     def delete_where(self, relation: RelationOrName, **values: object) -> int:
@@ -56,13 +78,21 @@ class DistributedTransaction(Writing[DistributedDraft]):
         return self._open().delete_where(relation, values)
 
     @interrupts_as_such()
-    def upsert(self, relation: RelationOrName, data: object, **options: Any) -> None:
+    def upsert(
+        self,
+        relation: RelationOrName,
+        data: object,
+        *,
+        nulls: NullPolicy = "error",
+        columns: ColumnMap | None = None,
+        facts: Parameters | None = None,
+    ) -> None:
         """Insert rows, each in place of the row with the same key, if any; `data` as for `insert`. Of rows with one key the last one wins.
 
         Needs a relation with a key, or a function: TransactionError E324 otherwise. The parts that hold the keys replace their rows when
         the transaction is committed: one job more for all upserts of a relation.
         """
-        self._open().upsert(relation, data, options)
+        self._open().upsert(relation, data, read_options(nulls, columns, facts))
 
     def declare(self, schema: RelationSchema, *, view: bool = False) -> None:
         """For the workspace: declare a relation."""
@@ -124,8 +154,13 @@ class DistributedTransaction(Writing[DistributedDraft]):
         """The version this transaction made; before its commit, and when it changed nothing, the one it started from."""
         return self._before.manifest.version if self._changes is None else self._changes.outcome.manifest.version
 
+    @overload
+    def changes(self) -> list[str]: ...
+    @overload
+    def changes(self, relation: RelationOrName) -> Result: ...
+
     @interrupts_as_such()
-    def changes(self, relation: RelationOrName | None = None) -> Any:
+    def changes(self, relation: RelationOrName | None = None) -> list[str] | Result:
         """What the commit changed: without an argument the names of the relations, with one a `Result` of exactly its difference."""
         if self._changes is None:
             raise self._unfinished()

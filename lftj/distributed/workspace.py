@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from lftj.declared import ChoiceDomains, function_schema, is_news, relation_schema, view_schema
 from lftj.distributed.bounds import Bounds
@@ -21,13 +21,17 @@ from lftj.distributed.transaction import DistributedTransaction
 from lftj.distributed.verify import discrepancies
 from lftj.errors import LftjError
 from lftj.explain.profile import last_commits
+from lftj.frames import ColumnMap, NullPolicy, Parameters, read_options
 from lftj.handles import Relation, RuleHandle
 from lftj.limits import Limits
+from lftj.options import with_named_options
 from lftj.program.normal_form import RelationSchema
 from lftj.result import Result
+from lftj.staging import RowPolicy
 from lftj.state import name_of
 from lftj.subscription import Callback, Subscription
 from lftj.syntax.builder import Predicate
+from lftj.uncopied import Uncopied
 from lftj.verify import Discrepancy
 from lftj.writer import no_attribute
 from scantree.interrupts import interrupts_as_such
@@ -37,11 +41,14 @@ if TYPE_CHECKING:
     import pyspark.sql
 
 
-class DistributedWorkspace:
+@with_named_options
+class DistributedWorkspace(Uncopied):
     """Made by `lftj.connect(executor=SparkExecutor(…))`. What it cannot do yet raises DistributedError (E400).
 
     Data, versions and rules are kept as files below the executor's path: opening the path again goes on where the last commit ended.
     """
+
+    kind, instead = "workspace", "hand on what it holds, ws[name].arrow(), or open the path there once it is closed here"
 
     def __init__(self, store: Store):
         """For `lftj.connect`."""
@@ -80,10 +87,19 @@ class DistributedWorkspace:
         """Start a transaction; `with ws.transaction() as tx:` commits at the end of the block and rolls back on any exception."""
         return DistributedTransaction(self._store)
 
-    def load(self, relation: RelationOrName, data: object, **options: Any) -> int:
+    def load(
+        self,
+        relation: RelationOrName,
+        data: object,
+        *,
+        existing: RowPolicy = "ignore",
+        nulls: NullPolicy = "error",
+        columns: ColumnMap | None = None,
+        facts: Parameters | None = None,
+    ) -> int:
         """Insert rows in a transaction of their own; returns how many were new. Spark DataFrames and Parquet are read by the executors."""
         with self.transaction() as tx:
-            tx.insert(relation, data, **options)
+            tx.insert(relation, data, existing=existing, nulls=nulls, columns=columns, facts=facts)
         return tx.inserted(relation)
 
     def add_rules(self, text: str, *, file: str | None = None, facts: str | os.PathLike[str] | None = None) -> list[RuleHandle]:
@@ -102,16 +118,23 @@ class DistributedWorkspace:
             tx.remove_rule(rule)
 
     def feed(
-        self, relation: RelationOrName, stream: str, *, sign: str | None = "__diff__", **options: Any
+        self,
+        relation: RelationOrName,
+        stream: str,
+        *,
+        sign: str | None = "__diff__",
+        nulls: NullPolicy = "error",
+        columns: ColumnMap | None = None,
+        facts: Parameters | None = None,
     ) -> Callable[[pyspark.sql.DataFrame, int], None]:
         """For Structured Streaming: `frame.writeStream.foreachBatch(ws.feed("edge", "edges")).start()`.
 
         Every micro-batch is one commit, exactly once, also when Spark gives it again after a failure: the last one is noted by the name
         `stream` and its checkpoint. With a new checkpoint Spark gives all that the source has, and it is taken again. Rows whose column
-        `sign` is negative go, positive ones come, those that go first; NULL is an error (E200). With `sign=None` all come. `options` as for
+        `sign` is negative go, positive ones come, those that go first; NULL is an error (E200). With `sign=None` all come. The rest as for
         `insert`.
         """
-        return batch_writer(self._store, relation, stream, sign, options)
+        return batch_writer(self._store, relation, stream, sign, read_options(nulls, columns, facts))
 
     @interrupts_as_such()
     def compact(self) -> int:

@@ -7,13 +7,13 @@
 from __future__ import annotations
 
 from lftj.frames.coded_rows import CodedRows
-from lftj.frames.facts import FactsLayout, check_table_parameters, read_facts
-from lftj.frames.files import is_table_file, write_table
+from lftj.frames.facts import FactsLayout, Parameters, check_table_parameters, read_facts
+from lftj.frames.files import is_table_file, refuse_text_name, write_parquet, write_table
 from lftj.frames.frame import Columns, Frame, NullPolicy, Place
 from lftj.frames.match import ColumnMap
 from lftj.frames.out import decode_column, to_arrow, to_pandas, to_polars, to_tuples, to_values, value_order
 from lftj.frames.read import read, read_options
-from lftj.frames.write_facts import format_facts, write_facts
+from lftj.frames.write_facts import format_facts, write_delimited, write_facts
 
 __all__ = [
     "CodedRows",
@@ -22,6 +22,7 @@ __all__ = [
     "FactsLayout",
     "Frame",
     "NullPolicy",
+    "Parameters",
     "Place",
     "check_table_parameters",
     "decode_column",
@@ -30,12 +31,15 @@ __all__ = [
     "read",
     "read_facts",
     "read_options",
+    "refuse_text_name",
     "to_arrow",
     "to_pandas",
     "to_polars",
     "to_tuples",
     "to_values",
     "value_order",
+    "write_delimited",
     "write_facts",
+    "write_parquet",
     "write_table",
 ]

@@ -23,6 +23,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
+from lftj.arrow_arrays import numpy_array
 from lftj.arrow_strings import as_large_strings
 from lftj.errors import LftjError, ValueRangeError, ValueTypeError
 from lftj.frames.frame import CodedColumn, Target
@@ -60,7 +61,7 @@ def code_arrow(column: pa.ChunkedArray | pa.Array, target: Target) -> CodedColum
         if missing is None or not chunk.null_count:
             codes[span] = _code_chunk(chunk, target, span, nans)
             continue
-        missing[span] = chunk.is_null().to_numpy(zero_copy_only=False)
+        missing[span] = numpy_array(chunk.is_null())
         valid = span.start + np.flatnonzero(~missing[span])
         if len(valid):
             codes[valid] = _code_chunk(chunk.drop_null(), target, valid, nans)
@@ -115,7 +116,7 @@ def _code_chunk(values: pa.Array, target: Target, rows: slice | np.ndarray, nans
     if target.type.name == "str":
         return _code_strings(values, target, rows)
     if nans is not None:
-        floats = values.cast(pa.float64()).to_numpy()
+        floats = numpy_array(values.cast(pa.float64()))
         nans[rows] = np.isnan(floats)
         return floats_to_codes(floats)
     convert = _CONVERSIONS[target.type.name]
@@ -140,11 +141,11 @@ def _row(rows: slice | np.ndarray, place: int) -> int:
 
 def _integers(values: pa.Array, type: Type) -> np.ndarray:
     """Integers of any width; only those of 64 bits without sign have to be looked at one by one."""
-    return (values.cast(pa.int64()) if values.type.id == _UINT64 else values).to_numpy()
+    return numpy_array(values.cast(pa.int64()) if values.type.id == _UINT64 else values)
 
 
 def _truths(values: pa.Array, type: Type) -> np.ndarray:
-    return values.to_numpy(zero_copy_only=False)
+    return numpy_array(values)
 
 
 def _days(values: pa.Array, type: Type) -> np.ndarray:
@@ -153,7 +154,7 @@ def _days(values: pa.Array, type: Type) -> np.ndarray:
 
 
 def _microseconds(values: pa.Array, type: Type) -> np.ndarray:
-    return _in_range(values.cast(pa.timestamp("us")).cast(pa.int64()).to_numpy(), type)
+    return _in_range(numpy_array(values.cast(pa.timestamp("us")).cast(pa.int64())), type)
 
 
 def _in_range(codes: np.ndarray, type: Type) -> np.ndarray:

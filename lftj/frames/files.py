@@ -20,7 +20,7 @@ from lftj.frames.delimited import DelimitedText
 from lftj.frames.frame import Place
 from lftj.frames.whole_writes import whole_write
 
-_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _ARROW = (".arrow", ".feather", ".ipc")
 FORMATS = ".csv, .tsv, .facts, .parquet, .arrow, .feather or .ipc, each also with .gz"
 
@@ -31,8 +31,8 @@ def carry_file(path: Path) -> ArrowCarrier | TextCarrier:
     Raises FileMissingError, and FrameError for an unknown ending (E231) or content that cannot be read (E232).
     """
     kind = file_kind(path)
-    if kind in _DELIMITERS:
-        return _carry_csv(path, _DELIMITERS[kind])
+    if kind in DELIMITERS:
+        return _carry_csv(path, DELIMITERS[kind])
     if kind != ".parquet" and kind not in _ARROW:
         if path.is_dir():
             hint = "name one file, or a folder of Parquet files whose own name ends in .parquet"
@@ -68,6 +68,23 @@ def write_table(path: Path, table: Any) -> None:
         else:
             with pa.ipc.new_file(sink, table.schema) as writer:
                 writer.write_table(table)
+
+
+def write_parquet(destination: str | os.PathLike[str], table: Any) -> None:
+    """Write a table as Parquet. Raises as `write_table`, and FrameError (E231) for another ending, which `load` goes by."""
+    path = local_path(destination, written=True)
+    if file_kind(path) != ".parquet":
+        hint = "name it .parquet: load(…) goes by the ending"
+        raise FrameError(f"{path} is not named as Parquet", code="E231", hint=hint)
+    write_table(path, table)
+
+
+def refuse_text_name(destination: object) -> None:
+    """Raise FrameError (E231) for facts that would be named as CSV or TSV, which `load` would take them for."""
+    if isinstance(destination, (str, os.PathLike)) and file_kind(path := local_path(destination, written=True)) in DELIMITERS:
+        hint = "write_csv(…) writes a header and quotes; for Soufflé's facts name the file .facts, or say facts with "
+        hint += "parameters, write_facts(path, {}), and load(relation, path, facts={})"
+        raise FrameError(f"facts have no header, and {path.name} is named as a file with one", code="E231", hint=hint)
 
 
 def file_kind(path: Path) -> str:

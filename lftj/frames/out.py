@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
-from lftj.arrow_arrays import arrow_array
-from lftj.errors import FrameError, ValueRangeError
+from lftj.arrow_arrays import acquaint_with_pandas, arrow_array, rows_of_nothing
+from lftj.errors import MissingDependencyError, ValueRangeError
 from lftj.texts import Texts
 from lftj.types import Type, codes_to_floats, decode_scalar
+from scantree.interrupts import interrupts_wait
 from scantree.place_sort import places_in_order
 from scantree.rows import sort_rows
 
@@ -42,7 +44,7 @@ def to_arrow(
     """
     if not types:
         rows = rows if rows is not None else len(code_columns[0]) if code_columns else 0
-        nothing = arrow_array([{}] * rows, type=pa.struct([]))
+        nothing = rows_of_nothing(rows)
         return pa.Table.from_batches([pa.RecordBatch.from_struct_array(nothing)])
     columns = [decode_column(type, codes, texts) for type, codes in zip(types, code_columns, strict=True)]
     schema = pa.schema([pa.field(name, type.arrow) for name, type in zip(names, types, strict=True)])
@@ -53,7 +55,7 @@ def to_pandas(
     names: Sequence[str], types: Sequence[Type], code_columns: Sequence[np.ndarray], texts: Texts, *, rows: int | None = None
 ) -> pandas.DataFrame:
     """A DataFrame: int64, float64, bool; strings as object columns of `str`; dates as object columns of `datetime.date`; timestamps as
-    datetime64[us]; decimals as object columns of `Decimal`. Raises FrameError when pandas is not installed."""
+    datetime64[us]; decimals as object columns of `Decimal`. Raises MissingDependencyError when pandas is not installed."""
     _require("pandas")
     try:
         return to_arrow(names, types, code_columns, texts, rows=rows).to_pandas(date_as_object=True)
@@ -66,7 +68,7 @@ def to_polars(
 ) -> polars.DataFrame:
     """A Polars DataFrame: Int64, Float64, String, Boolean, Date, Datetime("us"), Decimal.
 
-    Raises FrameError when Polars is not installed."""
+    Raises MissingDependencyError when Polars is not installed."""
     return _require("polars").from_arrow(to_arrow(names, types, code_columns, texts, rows=rows))
 
 
@@ -132,10 +134,17 @@ def _string_chunks(codes: np.ndarray, texts: Texts) -> Iterator[np.ndarray]:
         start = stop
 
 
-def _require(package: str) -> Any:
-    import importlib
+_INSTALLED_BY = {"pandas": "pandas>=2.2,<3", "polars": "polars>=2"}
+"""The requirements of the extras; the package itself may have come from a folder, so an extra's name would say too little."""
 
+
+def _require(package: str) -> Any:
+    """The package, imported whole while an interrupt waits. Raises MissingDependencyError (E250)."""
     try:
-        return importlib.import_module(package)
+        with interrupts_wait():
+            module = import_module(package)
     except ImportError:
-        raise FrameError(f"{package} is not installed", code="E231", hint=f"pip install 'lftj[{package}]'") from None
+        hint = f'pip install "{_INSTALLED_BY[package]}"'
+        raise MissingDependencyError(f"{package} is not installed", hint=hint) from None
+    acquaint_with_pandas()
+    return module

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from lftj.frames.carriers import ArrowCarrier, carry_table
 from lftj.frames.facts import Parameters, check_table_parameters, read_facts
 from lftj.frames.files import carry_file, file_kind, is_table_file, local_path
 from lftj.frames.frame import Carrier, Columns, Frame, NullPolicy, Place, Target, check_policy, settle
-from lftj.frames.match import ColumnMap, match_columns, suggestion
+from lftj.frames.match import ColumnMap, match_columns
 from lftj.frames.rows import carry_rows
 
 
@@ -68,18 +68,9 @@ def read(
     return _read_carrier(carrier, columns, dictionary, nulls, mapping)
 
 
-_OPTIONS = {"nulls": "nulls", "columns": "mapping", "facts": "facts"}
-"""What `load` calls the arguments of `read`."""
-
-
-def read_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of `read` that the options of a `load` stand for. Raises FrameError (E231) for an option that there is not."""
-    for name in options:
-        if name not in _OPTIONS:
-            meant = suggestion(name, list(_OPTIONS))
-            hint = f"did you mean {meant}=?" if meant else f"options are {', '.join(f'{option}=' for option in _OPTIONS)}"
-            raise FrameError(f"{name}= is no option of reading rows", code="E231", hint=hint)
-    return {_OPTIONS[name]: value for name, value in options.items()}
+def read_options(nulls: NullPolicy, columns: ColumnMap | None, facts: Parameters | None) -> dict[str, Any]:
+    """The arguments of `read` that the options of a `load` stand for."""
+    return {"nulls": nulls, "mapping": columns, "facts": facts}
 
 
 def _read_carrier(carrier: Carrier, columns: Columns, dictionary: Dictionary, nulls: NullPolicy, mapping: ColumnMap | None) -> Frame:

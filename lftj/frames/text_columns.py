@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
-from lftj.arrow_arrays import arrow_array
+from lftj.arrow_arrays import arrow_array, arrow_scalar, numpy_array
 from lftj.errors import LftjError, ValueRangeError, ValueTypeError
 from lftj.frames.arrow_columns import code_arrow, first_failing
 from lftj.frames.frame import CodedColumn, Target
@@ -43,7 +43,7 @@ def code_text(strings: pa.ChunkedArray, target: Target, *, empty_is_null: bool) 
     if target.type.name == "str":
         return CodedColumn(target.dictionary.encode(strings))
     if empty_is_null:
-        strings = pc.if_else(pc.equal(strings, ""), None, strings)
+        strings = pc.if_else(pc.equal(strings, arrow_scalar("")), pa.nulls(1, strings.type)[0], strings)
     return code_arrow(_parse_column(strings, target, empty_is_null), target)
 
 
@@ -73,7 +73,7 @@ def _parse_column(strings: pa.ChunkedArray, target: Target, empty_is_null: bool)
     except pa.ArrowInvalid:
         valid = trimmed.combine_chunks().drop_null()
         first = first_failing(valid, lambda part: _parse(part, target.type))
-        row = int(np.flatnonzero(strings.is_valid().to_numpy())[first])
+        row = int(np.flatnonzero(numpy_array(strings.is_valid()))[first])
         raise target.fail(_error_of(strings[row].as_py(), target.type, empty_is_null), row) from None
 
 
@@ -83,7 +83,7 @@ def _parse(strings: Any, type: Type) -> Any:
     if type.name == "int" and pc.any(pc.match_substring(strings, "x", ignore_case=True)).as_py():
         raise pa.ArrowInvalid("hexadecimal")
     if type.name == "float":
-        infinite = pc.fill_null(pc.is_inf(parsed), False)
+        infinite = pc.fill_null(pc.is_inf(parsed), arrow_scalar(False))
         if pc.any(infinite).as_py() and not pc.all(pc.match_substring(strings.filter(infinite), "inf", ignore_case=True)).as_py():
             raise pa.ArrowInvalid("out of range")
     return parsed

@@ -1,4 +1,7 @@
-"""Soufflé's fact files, out: rows in ascending order of their values, strings by code point, floats with all their digits."""
+"""Text files, out: Soufflé's facts, and CSV and TSV with header and quotes as `load` reads them.
+
+Rows are in ascending order of their values, strings by code point, floats with all their digits.
+"""
 
 from __future__ import annotations
 
@@ -13,15 +16,17 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
-from lftj.arrow_arrays import arrow_array
+from lftj.arrow_arrays import arrow_array, arrow_scalar
 from lftj.errors import FrameError
 from lftj.frames.facts import FactsLayout, Parameters
-from lftj.frames.files import is_compressed, is_table_file, local_path
+from lftj.frames.files import DELIMITERS, file_kind, is_compressed, is_table_file, local_path
 from lftj.frames.frame import Columns
 from lftj.frames.out import decode_column, to_values, value_order
 from lftj.frames.whole_writes import whole_write
 from lftj.texts import Texts
 from lftj.types import Type
+
+_ORDER_MARK = "\ufeff"
 
 pc: Any = pyarrow.compute  # its functions are made at import time, where no type checker sees them
 
@@ -63,6 +68,27 @@ def write_facts(
         sink.write(data)
 
 
+def write_delimited(
+    destination: str | os.PathLike[str] | TextIO | BinaryIO,
+    columns: Columns,
+    code_columns: Sequence[np.ndarray],
+    texts: Texts,
+) -> None:
+    """Write rows as CSV, or as TSV where the path ends so: a header, strings in quotes, `.gz` compressed.
+
+    Raises FrameError (E231) for another ending and for rows without columns, (E232) as `write_facts`.
+    """
+    named = isinstance(destination, (str, os.PathLike))
+    kind = file_kind(local_path(destination, written=True)) if named else ".csv"
+    if kind not in DELIMITERS:
+        hint = "name it .csv or .tsv, also with .gz: load(…) goes by the ending"
+        raise FrameError(f"{os.fspath(destination)} is not named as CSV", code="E231", hint=hint)  # type: ignore[arg-type]
+    if not columns:
+        raise FrameError("CSV has no rows without columns", code="E231", hint="write_facts writes a line () for such a row")
+    parameters = {"rfc4180": "true", "headers": "true", "delimiter": DELIMITERS[kind]}
+    write_facts(destination, columns, code_columns, parameters, texts)
+
+
 def format_facts(
     columns: Columns,
     code_columns: Sequence[np.ndarray],
@@ -87,9 +113,9 @@ def format_facts(
 def _header(names: list[str], layout: FactsLayout) -> str:
     """The line of column names, in quotes where they need them: what was declared in Python may hold any characters."""
     marks = (layout.delimiter, "\n", "\r", '"') if layout.rfc4180 else (layout.delimiter, "\n", "\r")
-    odd = {name for name in names if any(mark in name for mark in marks)}
+    odd = {name for name in names if any(mark in name for mark in marks) or not name or name.startswith(_ORDER_MARK)}
     if odd and not layout.rfc4180:
-        message = f"the column name {min(odd)!r} holds the delimiter {layout.delimiter!r} or a line break and could not be read back"
+        message = f"the column name {min(odd)!r} {_damage(min(odd), layout)} and could not be read back"
         raise FrameError(message, code="E232", hint="write .output …(rfc4180=true), which puts it in quotes, or no headers")
     quoted = ['"' + name.replace('"', '""') + '"' if name in odd else name for name in names]
     return layout.delimiter.join(quoted) + "\n"
@@ -110,16 +136,25 @@ def _checked(texts: pa.LargeStringArray, name: str, layout: FactsLayout) -> pa.L
     if layout.rfc4180:
         quote = _text('"')
         return pc.binary_join_element_wise(quote, pc.replace_substring(texts, '"', '""'), quote, _text(""))
-    for damage in (pc.match_substring(texts, layout.delimiter), pc.match_substring(texts, "\n"), pc.ends_with(texts, "\r")):
+    parts = [pc.match_substring(texts, mark) for mark in (layout.delimiter, "\n")]
+    for damage in (*parts, pc.ends_with(texts, "\r"), pc.starts_with(texts, _ORDER_MARK)):
         if pc.any(damage).as_py():
-            shown = f"{texts.filter(damage)[0].as_py()!r} holds the delimiter {layout.delimiter!r} or a line break"
+            text = texts.filter(damage)[0].as_py()
+            shown = f"{text!r} {_damage(text, layout)}"
             hint = "write .output …(rfc4180=true), which puts strings in quotes, or another delimiter"
             raise FrameError(f'column "{name}": the string {shown} and could not be read back', code="E232", hint=hint)
     return texts
 
 
+def _damage(text: str, layout: FactsLayout) -> str:
+    """The reason why a text cannot stand in a file without quotes."""
+    if not text or text.startswith(_ORDER_MARK):
+        return "begins with a byte order mark" if text else "is empty"
+    return f"holds the delimiter {layout.delimiter!r} or a line break"
+
+
 def _text(value: str) -> pa.Scalar:
-    return pa.scalar(value, pa.large_string())
+    return arrow_scalar(value)
 
 
 def _end_to_end(texts: pa.LargeStringArray) -> str:

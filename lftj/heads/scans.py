@@ -95,9 +95,8 @@ class Fold:
         return grouped_folds(self.aggregate, args, call.types, change.net, change.starts, self.dictionary, self.type, change.name)
 
     def result(self, tree: Tree, low: Bound, high: Bound, name: Callable[[int], str], group: int) -> int:
-        """The code of the finished state. What a user's function raises leaves with a note that names the group."""
+        """The code of the finished state. Raises as `UserAggregate.told`."""
         try:
             return encode_scalar(self.type, self.aggregate.result(tree.scan(self.monoid, low, high)), self.dictionary)
         except Exception as problem:
-            self.aggregate.note(problem, name(group))
-            raise
+            raise self.aggregate.told(problem, name(group))  # noqa: B904 — it knows its cause

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from lftj.dictionary import Dictionary
-from lftj.errors import DeclarationError, LftjError
+from lftj.errors import DeclarationError, LftjError, LimitError, UserFunctionError
 from lftj.frames.out import to_values
 from lftj.heads.concatenation import order_in_groups
 from lftj.types import Type, encode_scalar, type_of_python
@@ -85,13 +85,22 @@ class UserAggregate:
         """The value that is published for a state."""
         return state if self.finish is None else self.finish(state)
 
-    def note(self, problem: Exception, group: str) -> None:
-        """Say where: in a note to what a user's function raised, in the message where its result is none. `group`: as messages call it."""
+    def told(self, problem: Exception, group: str) -> Exception:
+        """The error to raise for what came of the user's functions. `group`: as messages call it.
+
+        UserFunctionError (E223) with what they raised as its cause; where their result is no value, that error with its place.
+        """
+        if isinstance(problem, (MemoryError, LimitError)):
+            return problem
         if not isinstance(problem, LftjError):
-            problem.add_note(f"in the user aggregate {self.name}, {group}")
-            return
+            hint = "the traceback above shows where; let the functions take all values that the arguments can have"
+            raised = f"raised {type(problem).__name__}: {problem}" if str(problem) else f"raised {type(problem).__name__}"
+            error = UserFunctionError(f"the user aggregate `{self.name}` {raised}, {group}", hint=hint)
+            error.__cause__ = problem
+            return error
         problem.message = f"the user aggregate `{self.name}` {group}: {problem.message}"
         problem.hint = f"let `finish` give a value of the result_type, {self.result_type}"
+        return problem
 
 
 def grouped_folds(
@@ -104,7 +113,7 @@ def grouped_folds(
     result: Type,
     name: Callable[[int], str] = str,
 ) -> np.ndarray:
-    """The code of each run's result. What a user's function raises leaves here with a note that says where; `name` names a group.
+    """The code of each run's result. Raises as `UserAggregate.told`; `name` names a group.
 
     O(n log n) for the order, then one call of `lift` and at least one of `combine` per row.
     """
@@ -119,6 +128,5 @@ def grouped_folds(
             value = aggregate.result(aggregate.fold(rows[first:last], times[first:last]))
             codes[group] = encode_scalar(result, value, dictionary)
         except Exception as problem:
-            aggregate.note(problem, name(group))
-            raise
+            raise aggregate.told(problem, name(group))  # noqa: B904 — it knows its cause
     return codes

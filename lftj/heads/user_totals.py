@@ -73,8 +73,7 @@ class UserTotals:
                 moved = aggregate.repeated(aggregate.lift(*rows[row]), int(change.net[row]))
                 totals[group] = aggregate.combine(totals[group], moved)
             except Exception as problem:
-                aggregate.note(problem, change.name(group))
-                raise
+                raise aggregate.told(problem, change.name(group))  # noqa: B904 — it knows its cause
 
     def _published(self, totals: list[Any], change: GroupChange) -> np.ndarray:
         codes = np.zeros(len(totals), np.int64)
@@ -82,8 +81,7 @@ class UserTotals:
             try:
                 codes[group] = encode_scalar(self.call.result, self.aggregate.result(totals[group]), self.dictionary)
             except Exception as problem:
-                self.aggregate.note(problem, change.name(group))
-                raise
+                raise self.aggregate.told(problem, change.name(group))  # noqa: B904 — it knows its cause
         return codes
 
     def _compacted(self) -> UserTotals:

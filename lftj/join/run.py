@@ -23,9 +23,14 @@ OUTPUT_WORDS = 1 << 16
 
 _CHUNK = 1 << 15  # rows that a run has room for at most
 _RECORDS = 1 << 14  # records of the trace's buffer
+_WIDEST = "an int has 64 bits and a decimal 18 digits: compute with to_float(x), which is not exact"
 _EXCLUDE = "exclude such rows in the body"
 _FAILURES = {
-    at.OVERFLOW: ("a result is out of range", "E220", f"use a wider type, or {_EXCLUDE}"),
+    at.OVERFLOW: (
+        "a result is out of range",
+        "E220",
+        f"{_WIDEST}, or {_EXCLUDE}",
+    ),
     at.DIVISION_BY_ZERO: ("division by zero", "E221", f"{_EXCLUDE}, for instance with y != 0"),
     at.NOT_A_NUMBER: ("the result is not a number", "E222", f"{_EXCLUDE}; for a negative power of an integer, make the base a float"),
 }

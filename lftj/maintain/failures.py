@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
-from lftj.errors import DeclarationError, Span, ValueRangeError, ValueTypeError
+from lftj.errors import DeclarationError, Span, UserFunctionError, ValueRangeError, ValueTypeError
 from lftj.maintain.commit_heads import CommitHeads
 from lftj.program.normal_form import QUESTION, AggregateTerm, FunctorRule, NormalRule, Stratum
 from scantree.layout import TooWideError
@@ -23,7 +23,7 @@ def placed_in(those: Callable[[], Iterable[NormalRule | FunctorRule]]) -> Iterat
     """Let a failure inside the block name the relations that these rules derive, and the place of the rule where it can only be one."""
     try:
         yield
-    except (ValueRangeError, ValueTypeError) as error:
+    except (ValueRangeError, ValueTypeError, UserFunctionError) as error:
         span, where = _place(rules := list(those()))
         error.span = error.span or span
         error.message += f", {where}"
@@ -34,11 +34,6 @@ def placed_in(those: Callable[[], Iterable[NormalRule | FunctorRule]]) -> Iterat
         span, where = _place(those())
         hint = "divide the aggregates of a head among relations with fewer, over the same body"
         raise DeclarationError(f"{where} more is kept than fits beside a group: {error}", code="E168", span=span, hint=hint) from error
-    except Exception as error:
-        if getattr(error, "__notes__", None):  # a user's function raised it, and what called that noted the group
-            span, where = _place(those())
-            error.add_note(f"{span}: {where}" if span else where)
-        raise
 
 
 def _place(rules: Iterable[NormalRule | FunctorRule]) -> tuple[Span | None, str]:

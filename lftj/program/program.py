@@ -105,12 +105,28 @@ class Program:
         try:
             return self._with(normalizer.checked, sources, ids)
         except ProgramErrors as problems:
+            left, older = self._renormalized(problems, normalizer)
             again = _outside_cycles(problems, normalizer, sources, ids)
-            if again is None:
+            if again is None and not older:
                 raise
             with suppress(ProgramErrors):  # then the cycle is not of our making, and the first problems tell of it
-                return self._with(normalizer.checked, again, ids)
+                made = left._with(normalizer.checked, {**(again or sources), **older}, [*older, *ids])
+                return replace(made, next_source=self.next_source + len(ids))
             raise
+
+    def _renormalized(self, problems: ProgramErrors, normalizer: _Normalizer) -> tuple[Program, dict[int, SourceRule]]:
+        """The program without those older rules at fault that have other normal forms, and these: rules mean the same in one text and
+        one by one, whichever of them closes the cycle."""
+        left, found = self, dict[int, SourceRule]()
+        for error in problems.errors:
+            if isinstance(error, CycleError) and error.source in left.sources and error.source < normalizer.first:
+                source, without = left.sources[error.source], left.remove(error.source)
+                checked = check(tree.ParsedProgram((source.rule,)), without.catalog)
+                taken = [*left.hidden]
+                other = _Normalizer(checked, normalizer.repeats, error.source, taken).of(error.source, error.members)
+                if other.plain != source.plain:
+                    left, found[error.source] = without, other
+        return left, found
 
     def _with(self, checked: CheckedProgram, sources: Mapping[int, SourceRule], ids: Sequence[int]) -> Program:
         """With the rules of these ids, which are checked and normalised. Raises ProgramErrors."""

@@ -21,7 +21,10 @@ _ = Expression(tree.Wildcard())
 
 
 def vars(names: str) -> tuple[Var, ...]:
-    """The variables that `names` lists, separated by spaces or commas: `x, y = vars("x y")`."""
+    """The variables that `names` lists, separated by spaces or commas: `x, y = vars("x y")`.
+
+    Always a tuple, also of one, `(x,) = vars("x")`, so that the number of names never changes the type; one alone is `x = Var("x")`.
+    """
     if not isinstance(names, str):  # pyright: ignore[reportUnnecessaryIsInstance] -- not everybody runs a type checker
         raise ExpressionError(f"the names of variables are one text, found {names!r}", hint='write x, y = vars("x y")')
     return tuple(Var(name) for name in names.replace(",", " ").split())

@@ -44,6 +44,9 @@ def to_term(value: object) -> tree.Term:
         raise ExpressionError(
             f"{what} stands where a term is expected", hint="a term is a variable, a value, arithmetic or a function of terms"
         )
+    if isinstance(value, (tuple, list)) and value and all(isinstance(each, TermHolder) for each in value):
+        one = f'lftj.vars always gives a tuple: write (x,) = lftj.vars("{value[0]!r}")' if len(value) == 1 else "write r(*terms)"
+        raise ExpressionError(f"`{value!r}` is a {type(value).__name__} of terms, not a term", hint=one)
     return tree.Constant(check_value(value))
 
 

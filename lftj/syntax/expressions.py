@@ -23,7 +23,10 @@ from lftj.syntax.conversion import (
 )
 from lftj.syntax.refused_operators import RefusedOperators
 
-_NO_TRUTH = "use & instead of `and`, | instead of `or`, ~ instead of `not`, and put parentheses round each comparison: (x < y) & (y < z)"
+_NO_TRUTH = (
+    "use & instead of `and`, | instead of `or`, ~ instead of `not`, and put parentheses round each comparison: "
+    "(x < y) & (y < z); for `x in [1, 2]` write (x == 1) | (x == 2), and lftj.max_(x, y) for `max(x, y)`"
+)
 
 
 class TermOperators(RefusedOperators, TermHolder):

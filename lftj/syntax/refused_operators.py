@@ -31,5 +31,11 @@ class RefusedOperators:
     __lshift__ = __rlshift__ = _refused("{} << …", "lftj.bshl(x, n)")
     __rshift__ = __rrshift__ = _refused("{} >> …", "lftj.bshr(x, n)")
     __getitem__ = _refused("{}[…]", "lftj.substr(x, first, length)")
-    __iter__ = None
-    """What can be indexed must not look like a sequence."""
+
+    def __iter__(self) -> NoReturn:
+        """For `sum`, `min`, `max` and unpacking. A TypeError, as of what is no sequence, which all ExpressionErrors are."""
+        hint = "in a head lftj.sum_(x), lftj.min_(x), lftj.max_(x) aggregate over a group; lftj.max_(x, y) is the greater of two"
+        raise ExpressionError(f"`{self!r}` is not known before the rule runs, so Python cannot go through its values", hint=hint)
+
+    def __contains__(self, value: object) -> NoReturn:
+        raise ExpressionError(f"`{value!r} in {self!r}` is not known before the rule runs", hint="write lftj.contains(part, text)")

@@ -31,7 +31,15 @@ _INSTEAD: tuple[tuple[str, str], ...] = (
     (r"\.\w+\s*=(?!=)", "arguments go by place, not by name: write `_` for those that may be anything"),
     (r"%", "comments start with //"),
 )
+_SQL = (
+    "this reads like SQL: rows are asked for by atoms and conditions, r(x, y), x > 1; a rule gives them a name, big(x) :- r(x, y), x > 1."
+)
+_SQL_WRITES = (
+    "this reads like SQL: rows come and go in Python, ws.load(r, rows), tx.delete(r, rows); .decl r(x: number) declares a relation"
+)
 _WORDS_INSTEAD = {
+    **dict.fromkeys(("select", "from", "with"), _SQL),
+    **dict.fromkeys(("insert", "into", "update", "delete", "create", "table", "drop", "alter"), _SQL_WRITES),
     "and": "`and` is a comma: a(x), b(x)",
     "or": "`or` is a semicolon: a(x) ; b(x)",
     "not": "`not` is an exclamation mark: !b(x)",

@@ -61,6 +61,13 @@ def test_every_error_code_is_documented_and_no_other() -> None:
     assert _codes_in(ROOT / "docs" / "errors.md") == used | {"E000", "E001"} & _codes_in(ROOT / "docs" / "errors.md")
 
 
+def test_every_error_code_has_a_remedy() -> None:
+    page = (ROOT / "docs" / "errors.md").read_text(encoding="utf-8")
+    rows = [re.split(r" (?<!\\)\| ", line.strip("| ")) for line in page.splitlines() if re.match(r"\| E\d+ ", line)]
+    assert len(rows) > 60
+    assert not [row[0] for row in rows if len(row) != 4 or len(row[3]) < 10]
+
+
 def test_every_error_class_is_public_and_documented() -> None:
     from lftj import errors
 

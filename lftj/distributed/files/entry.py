@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from lftj import frames
-from lftj.arrow_arrays import arrow_array
+from lftj.arrow_arrays import arrow_array, numpy_array
 from lftj.dictionary import Dictionary
 from lftj.distributed.files.whole_files import whole_file
 from lftj.distributed.placing.cuts import ALL, EVERYBODY, ONE, Cut, label, parts_of
@@ -251,7 +251,7 @@ def _coded(file: Path, table: pa.Table, schema: RelationSchema, dictionary: Dict
     """Rows and signs. Raises DistributedError (E403) where the file says of its columns what nobody wrote; checksums are those of rows."""
     if not table.schema.equals(pa.schema([(SIGN, pa.int8()), *((name, type.arrow) for name, type in schema.columns)])):
         raise damaged(file, "its columns are others")
-    signs = table.column(SIGN).to_numpy()
+    signs = numpy_array(table.column(SIGN))
     if not schema.arity:
         return [np.zeros(len(signs), np.int64)], signs
     frame = frames.read(table.drop_columns([SIGN]), schema.columns, dictionary=dictionary)

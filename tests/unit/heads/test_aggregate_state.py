@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lftj.errors import LftjError
+from lftj.errors import LftjError, UserFunctionError
 from lftj.heads import text_order, user_totals
 from lftj.heads.aggregate_state import AggregateState
 from lftj.heads.float_totals import FloatTotals
@@ -213,9 +213,11 @@ def test_no_more_can_go_than_came() -> None:
 def test_what_a_users_function_raises_says_where(inverse: Any) -> None:
     picky = UserAggregate("picky", 0, lambda v: v if v else 1 // v, lambda a, b: a + b, inverse)
     head = Head(shape_of([("picky", [2], INT)], [1]), [((0, "FR", 1, 0.0, 0, "", ""), 1)], {"picky": picky})
-    with pytest.raises(ZeroDivisionError) as caught:
+    with pytest.raises(UserFunctionError) as caught:
         head.state.update(*head.columns([((0, "DE", 0, 0.0, 0, "", ""), 1)]))
-    assert caught.value.__notes__ == ["in the user aggregate picky, for the group ('DE')"]
+    assert caught.value.message.startswith("the user aggregate `picky` raised ZeroDivisionError: ")
+    assert caught.value.message.endswith(", for the group ('DE')")
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
     head.step([((0, "DE", 2, 0.0, 0, "", ""), 1)])
 
 

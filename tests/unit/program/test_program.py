@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from itertools import permutations
 
 import pytest
@@ -129,4 +130,31 @@ def test_each_rule_with_a_functor_beside_a_choice_takes_its_values_from_outside(
     assert not any(isinstance(rule, FunctorRule) for stratum in recursive for rule in stratum.rules)
     with pytest.raises(ProgramErrors) as caught:
         made.add(parse("k(cat(x, x)) :- h(x), b(x), strlen(x) < 2. k(cat(x, y)) :- h(x), h(y)."))
+    assert {error.code for error in caught.value.errors} == {"E153"}
+
+
+BESIDE_A_CHOICE = ("k(x) :- a(x).", "h(x) :- k(x).", "k(x) :- h(x), b(x), strlen(x) < 3.", "k(x) :- h(x), c(x), strlen(x) > 5.")
+
+
+@pytest.mark.parametrize("order", [*itertools.permutations(BESIDE_A_CHOICE)], ids=lambda _: "")
+def test_a_functor_beside_a_choice_is_taken_whichever_rule_comes_last(order: tuple[str, ...]):
+    names = ".decl a, b, c, h(x: symbol) .decl k(x: symbol) choice-domain x\n"
+    made, _ = Program().add(parse(names))
+    for text in order:
+        made, ids = made.add(parse(text))
+        assert made.next_source == ids[-1] + 1
+    recursive = [stratum for stratum in made.stratified.strata if stratum.recursive]
+    assert not any(isinstance(rule, FunctorRule) for stratum in recursive for rule in stratum.rules)
+    assert {str(made.rule(number)) for number in made.sources} == set(BESIDE_A_CHOICE)
+
+
+@pytest.mark.parametrize("one_by_one", [False, True])
+def test_a_functor_that_a_choice_needs_is_refused_either_way(one_by_one: bool):
+    made, _ = Program().add(parse(".decl a, h(x: symbol) .decl k(x: symbol) choice-domain x\n"))
+    first, last = 'k(cat(x, "a")) :- h(x), strlen(x) < 5.', "h(x) :- k(x)."
+    if one_by_one:
+        made, _ = made.add(parse(first))
+    rules = parse(last if one_by_one else f"{first}\n{last}")
+    with pytest.raises(ProgramErrors) as caught:
+        made.add(rules)
     assert {error.code for error in caught.value.errors} == {"E153"}

@@ -178,9 +178,9 @@ def test_what_workspaces_cannot_be_made_with(options):
 
 def test_an_option_that_load_does_not_have(ws):
     ws.relation("r", {"x": int})
-    with pytest.raises(lftj.FrameError) as caught:
+    with pytest.raises(lftj.OptionError) as caught:
         ws.load("r", [(1,)], null="drop")
-    assert (caught.value.code, caught.value.hint) == ("E231", "did you mean nulls=?")
+    assert (caught.value.code, caught.value.hint) == ("E170", "did you mean nulls=?")
 
 
 def test_the_version_is_that_of_the_distribution():

@@ -135,3 +135,23 @@ def test_a_question_that_is_asked_again_is_not_read_again(graph, monkeypatch):
     graph.query("reach(1, y)")
     monkeypatch.setattr("lftj.question.parse", None)
     assert graph.query("reach(1, y)").fetchall() == [(2,), (3,)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT * FROM r",
+        "select x from r where x > 1",
+        "SELECT count(*) FROM r;",
+        "with a as (select 1) select * from a",
+        "INSERT INTO r VALUES (1)",
+        "DELETE FROM r WHERE x = 1",
+        "CREATE TABLE r (x int)",
+    ],
+)
+def test_sql_is_told_how_it_is_said_here(text: str):
+    ws = lftj.connect()
+    ws.relation("r", {"x": int})
+    for take in (ws.query, ws.add_rules, ws.add_rule):
+        with pytest.raises(lftj.LftjError, match=r"this reads like SQL: rows (are asked for by|come and go in Python)"):
+            take(text)
