@@ -13,6 +13,7 @@ from lftj.cli.progress import progress
 from lftj.errors import FileMissingError, FrameError, LftjError
 from lftj.frames import is_table_file, write_table
 from lftj.syntax import tree
+from lftj.syntax.preprocess import preprocess
 
 if TYPE_CHECKING:
     from lftj.transaction import Transaction
@@ -22,7 +23,15 @@ STANDARD_STREAM = "-"
 
 
 def read_program(path: str) -> tuple[str, str]:
-    """The text of a program and its name in messages; `-` is standard input. Raises FileMissingError, FrameError (E232)."""
+    """The text of a program, preprocessed, and its name in messages; `-` is standard input.
+
+    Raises FileMissingError, FrameError (E232), ParseError (E104).
+    """
+    text, name = _read_text(path)
+    return preprocess(text, name, Path() if path == STANDARD_STREAM else Path(path).parent), name
+
+
+def _read_text(path: str) -> tuple[str, str]:
     name, source = ("<stdin>", None) if path == STANDARD_STREAM else (path, Path(path))
     try:
         data = standard_input().read() if source is None else source.read_bytes()

@@ -16,7 +16,7 @@ from typing import Any
 
 from lftj.errors import ValueRangeError, ValueTypeError
 from lftj.program.patterns import compiled
-from lftj.types import FLOAT, INT, INT64_MAX, INT64_MIN, STR, Type
+from lftj.types import FLOAT, INT, INT64_MAX, INT64_MIN, STR, UNSIGNED, Type, float_text
 
 _INTEGER = re.compile(r"\s*([+-]?)(?:0x([0-9a-fA-F]+)|0b([01]+)|([0-9]+))\s*")
 MOST_NUMBERS = 100_000_000
@@ -51,17 +51,25 @@ def _substr(text: str, start: int, length: int) -> str:
 def _to_string(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, float):
+        return float_text(value)
     return format(value, "f") if isinstance(value, Decimal) else str(value)
 
 
-def _to_number(text: str) -> int:
+def _to_number(text: str, functor: str = "to_number") -> int:
     found = _INTEGER.fullmatch(text) if len(text) <= 400 else None
     if found is None:
-        raise ValueTypeError(f"to_number: {text[:60]!r} is not an integer", hint='keep such rows out, e.g. with match("-?[0-9]+", s)')
+        raise ValueTypeError(f"{functor}: {text[:60]!r} is not an integer", hint='keep such rows out, e.g. with match("-?[0-9]+", s)')
     sign, hexadecimal, binary, decimal = found.groups()
     value = int(sign + (hexadecimal or binary or decimal), 16 if hexadecimal else 2 if binary else 10)
     if not INT64_MIN <= value <= INT64_MAX:
-        raise ValueRangeError(f"to_number: {value} is outside the range of int, {INT64_MIN} … {INT64_MAX}")
+        raise ValueRangeError(f"{functor}: {value} is outside the range of int, {INT64_MIN} … {INT64_MAX}")
+    return value
+
+
+def _to_unsigned(text: str) -> int:
+    if (value := _to_number(text, "to_unsigned")) < 0:
+        raise ValueRangeError(f"to_unsigned: {value} is outside the range of unsigned, 0 … {INT64_MAX}")
     return value
 
 
@@ -95,6 +103,7 @@ STRING_FUNCTORS: dict[str, Functor] = {
     "substr": Functor((STR, INT, INT), STR, _substr),
     "to_string": Functor((None,), STR, _to_string),
     "to_number": Functor((STR,), INT, _to_number),
+    "to_unsigned": Functor((STR,), UNSIGNED, _to_unsigned),
     "to_float": Functor((STR,), FLOAT, _to_float),
     "range": Functor((INT, INT), INT, _range, variadic=True, many=True),
     "contains": Functor((STR, STR), None, lambda part, text: part in text),

@@ -9,7 +9,7 @@ import re
 
 from lftj.errors import LftjError, NullValueError, ParseError, Span, ValueRangeError, ValueTypeError
 from lftj.syntax.tree import LiteralValue
-from lftj.types import plain
+from lftj.types import Unsigned, plain
 
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "\\": "\\", '"': '"', "'": "'"}
@@ -31,7 +31,11 @@ def read_integer(text: str, span: Span | None) -> int:
     value = int(significant if significant not in ("", "-") else "0", base) if len(significant) <= _LONGEST_INTEGER else None
     if value is None or not INT64_MIN <= value <= INT64_MAX:
         raise _too_large(shown, span)
-    return value
+    if digits is text:
+        return value
+    if value < 0:
+        raise ValueRangeError(f"{text} is below 0, and unsigned", span=span, hint=f"write {value}")
+    return Unsigned(value)
 
 
 def _too_large(shown: str, span: Span | None = None) -> ValueRangeError:
@@ -95,6 +99,8 @@ def print_constant(value: LiteralValue) -> str:
     match value:
         case bool():
             return "true" if value else "false"
+        case Unsigned():
+            return f"{int(value)}u"
         case int() | float():
             return repr(value)
         case str():
@@ -108,7 +114,7 @@ def print_constant(value: LiteralValue) -> str:
 
 
 # ── from Python ───────────────────────────────────────────────────────────────────────────────────────────────────────
-_EXACT = (bool, int, float, str, datetime.datetime, datetime.date, decimal.Decimal)
+_EXACT = (bool, int, Unsigned, float, str, datetime.datetime, datetime.date, decimal.Decimal)
 
 
 def check_value(value: object) -> LiteralValue:

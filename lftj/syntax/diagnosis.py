@@ -114,8 +114,8 @@ def _preprocessor(source: Source, offset: int, end: int) -> ParseError:
     span = source.span(offset, offset + len(shown))
     if shown[1:] in functors.BODY_AGGREGATES:
         return ParseError(f"unexpected `{shown}`", span=span, hint="aggregates have no `#`: n = count : { … } in a body, count() in a head")
-    hint = "run the C preprocessor first (mcpp -P or cpp -P) and give its output; comments start with //"
-    return ParseError(f"preprocessor lines (`{shown}`) are not supported", code="E101", span=span, hint=hint)
+    hint = "preprocessor lines are carried out by lftj run and lftj check, each on a line of its own; comments start with //"
+    return ParseError(f"a preprocessor line (`{shown}`) within rules", code="E101", span=span, hint=hint)
 
 
 def _unknown_directive(source: Source, offset: int, word: re.Match[str]) -> ParseError:

@@ -68,7 +68,7 @@ def _fact(source: Source, found: re.Match[str]) -> tree.Rule | None:
     shift = column - found.start()
 
     def span(start: int, end: int) -> Span:
-        return Span(line, start + shift, line, end + shift, source.file, source.text)
+        return Span(line, start + shift, line, end + shift, source.file, source.shown)
 
     constants: list[tree.Term] = []
     for value in _VALUE.finditer(source.text, found.start(2), found.end(2)):

@@ -44,6 +44,7 @@ FUNCTORS: dict[str, tuple[int, int | None]] = {
     "substr": (3, 3),
     "to_string": (1, 1),
     "to_number": (1, 1),
+    "to_unsigned": (1, 1),
     "to_float": (1, 1),
     "to_date": (1, 1),
     "year": (1, 1),
@@ -65,6 +66,7 @@ USAGE: dict[str, str] = {
     "substr": "write substr(text, first, length); the first character has number 0",
     "to_string": "write to_string(value)",
     "to_number": "write to_number(text)",
+    "to_unsigned": "write to_unsigned(text)",
     "to_float": "write to_float(value)",
     "to_date": "write to_date(timestamp)",
     "year": "write year(date)",
@@ -84,12 +86,11 @@ SYNONYMS: dict[str, str] = {
     "itof": "to_float",
     "utof": "to_float",
     "ftoi": "to_number",
-    "ftou": "to_number",
-    "itou": "to_number",
+    "ftou": "to_unsigned",
+    "itou": "to_unsigned",
     "utoi": "to_number",
-    "to_unsigned": "to_number",
 }
-"""Soufflé's other conversions: there is one integer type here."""
+"""Soufflé's other names for conversions."""
 
 LIKE = 'patterns are those of regular expressions, for the whole string, with .* for % and . for _: match("PROMO.*", s)'
 OF_SQL: dict[str, str] = {
@@ -153,8 +154,8 @@ UNSUPPORTED_DIRECTIVES: dict[str, tuple[str, str]] = {
     "override": ("overriding rules of a component (`.override`) is", "write the rules that you want directly"),
     "functor": ("functors from C++ libraries (`.functor`) are", "compute the value in Python before loading, or use the built-in functors"),
     "lattice": ("lattices (`.lattice`) are", "use min(…) or max(…) in a rule head"),
-    "include": ("`.include` is", "give both files' text to add_rules(), one after the other"),
-    "once": ("`.once` is", "leave it out: files are not included by other files"),
+    "include": ("`.include` within rules is", "lftj run and lftj check include files, on lines of their own; else give both files' text to add_rules()"),
+    "once": ("`.once` within rules is", "lftj run and lftj check read it, on a line of its own; leave it out elsewhere"),
     "debug_delta": ("`.debug_delta` is", "subscribe to the relation to see its changes"),
 }
 """Directives of Soufflé that are not supported: what they are, and what to write instead."""

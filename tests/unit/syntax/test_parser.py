@@ -8,6 +8,7 @@ import decimal
 import pytest
 
 from lftj.errors import ArityError, ParseError, ProgramErrors, UnknownNameError, ValueRangeError
+from lftj.types import Unsigned
 from lftj.syntax.parser import MOST_ERRORS, parse
 from lftj.syntax.tree import (
     Aggregate,
@@ -146,8 +147,8 @@ def test_operators_bind_as_in_souffle(loose: str, tight: str):
     [
         ("0x1F", 31),
         ("0b101", 5),
-        ("7u", 7),
-        ("0x1fu", 31),
+        ("7u", Unsigned(7)),
+        ("0x1fu", Unsigned(31)),
         ("-9223372036854775808", -(2**63)),
         ("007", 7),
         ("1.50", 1.5),
