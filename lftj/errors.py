@@ -150,7 +150,7 @@ class DeclarationError(LftjError, ValueError):
 
     A function written as a relation or the other way round (E162), a relation with an aggregate and other rules or facts (E163), a column
     name used twice (E164), a type name defined twice (E165), a rule with too many combinations of branches (E166),
-    a relation with too many columns (E168).
+    a relation with too many columns (E168), one that is `inline` where it cannot be (E169).
     """
 
     code = "E160"

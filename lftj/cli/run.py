@@ -13,6 +13,7 @@ from lftj.cli.progress import progress
 from lftj.errors import FileMissingError, FrameError, LftjError
 from lftj.frames import is_table_file, write_table
 from lftj.syntax import tree
+from lftj.syntax.functors import PRAGMAS
 from lftj.syntax.preprocess import preprocess
 
 if TYPE_CHECKING:
@@ -79,6 +80,9 @@ def run(program: str, fact_dir: Path, output_dir: str, *, warn: bool = True, thr
     outputs = of_kind(directives, "output", "printsize")
     if warn and not outputs and sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison]
         print("warning: the program has no .output and no .printsize; nothing is written", file=sys.stderr)
+    if warn and sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison]
+        for pragma in (clause for clause in parsed.clauses if isinstance(clause, tree.Pragma)):
+            print(f'warning: .pragma "{pragma.option}" is ignored: {PRAGMAS[pragma.option]}', file=sys.stderr)
     limits = {directive.relation: rows_kept(directive) for directive in of_kind(directives, "limitsize")}
     for directive in outputs:
         _write(workspace, directive, output_dir, limits.get(directive.relation))

@@ -135,7 +135,7 @@ class Expressions:
             return self._as(call, span)
         if name not in KNOWN_FUNCTORS:
             raise UnknownNameError(f"unknown functor `{name}`", code="E112", hint=unknown_functor_hint(name))
-        least, most = FUNCTORS.get(name, (1, 1) if name in PREFIX else (2, 2))
+        least, most = FUNCTORS.get(name, (1, 1) if name in PREFIX or name == "ord" else (2, 2))
         if len(call.args) < least or (most is not None and len(call.args) > most):
             wanted = str(least) if most == least else f"{least} or more"
             raise ArityError(f"`{name}` takes {wanted} argument{'s' if wanted != '1' else ''}, found {len(call.args)}", code="E121")
@@ -148,6 +148,8 @@ class Expressions:
             return self.term(call.args[0], guesses[0].type, f" for `{name}`", span)
         if name in functors.OF_STRINGS and common_type(guesses) == STR:
             return self._functor(functors.OF_STRINGS[name], call.args, span, written=name)
+        if name == "range" and (kind := common_type(guesses)) in functors.RANGES:
+            return self._functor(functors.RANGES[kind], call.args, span, written=name)
         if name in functors.STRING_FUNCTORS:
             return self._functor(name, call.args, span)
         if name == "round" or any(name == functor for functor, _ in CONVERSIONS):
@@ -161,7 +163,8 @@ class Expressions:
             return self.term(call.args[0], None, "", span)
         if name != "round":
             kinds = [kind for functor, kind in CONVERSIONS if functor == name]
-            raise TypeClashError(f"`{name}` does not take {guess.type}", code="E132", hint=f"it takes a {' or a '.join(kinds)}")
+            hint = f"it takes a {' or a '.join(kinds)}" if name != "ord" else "it gives the number of a number; compare strings with < and >"
+            raise TypeClashError(f"`{name}` does not take {guess.type}", code="E132", hint=hint)
         if (result := rounded_type(guess.type, places)) is None:
             message = f"`round` does not take {guess.type} and {call.args[1]}"
             raise TypeClashError(message, code="E132", hint="write round(x, 2): of a decimal or an int, with a number of places")

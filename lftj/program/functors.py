@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+import numpy as np
+
 from lftj.errors import ValueRangeError, ValueTypeError
 from lftj.program.patterns import compiled
 from lftj.types import FLOAT, INT, INT64_MAX, INT64_MIN, STR, UNSIGNED, Type, float_text
@@ -91,6 +93,21 @@ def _range(start: int, end: int, step: int | None = None) -> range:
     return found
 
 
+def _float_range(start: float, end: float, step: float | None = None) -> np.ndarray:
+    """As Soufflé has it: each number is the one before it and the step, so that roundings add up."""
+    if step == 0.0:
+        return np.array([start] * (start != end))
+    by = step or (1.0 if start <= end else -1.0)
+    many = (end - start) / by
+    if many <= 0.0:
+        return np.empty(0)
+    found = np.add.accumulate(np.array([start, *[by] * int(many + 2.0)])) if many <= MOST_NUMBERS else np.array([start])
+    inside = found[found < end] if by > 0 else found[found > end]
+    if len(inside) == len(found):  # too many, or the step is lost in rounding
+        raise ValueRangeError(f"range({start}, {end}{f', {step}' if step else ''}) has more than {MOST_NUMBERS} numbers")
+    return inside + 0.0
+
+
 def _match(pattern: str, text: str) -> bool:
     return compiled(pattern).fullmatch(text) is not None
 
@@ -106,12 +123,17 @@ STRING_FUNCTORS: dict[str, Functor] = {
     "to_unsigned": Functor((STR,), UNSIGNED, _to_unsigned),
     "to_float": Functor((STR,), FLOAT, _to_float),
     "range": Functor((INT, INT), INT, _range, variadic=True, many=True),
+    "float_range": Functor((FLOAT, FLOAT), FLOAT, _float_range, variadic=True, many=True),
+    "unsigned_range": Functor((UNSIGNED, UNSIGNED), UNSIGNED, _range, variadic=True, many=True),
     "contains": Functor((STR, STR), None, lambda part, text: part in text),
     "match": Functor((STR, STR), None, _match),
     "!contains": Functor((STR, STR), None, lambda part, text: part not in text),
     "!match": Functor((STR, STR), None, lambda pattern, text: not _match(pattern, text)),
 }
 
+
+RANGES: dict[Type | None, str] = {FLOAT: "float_range", UNSIGNED: "unsigned_range"}
+"""What `range` is of ends that are no ints."""
 
 OF_STRINGS = {"+": "cat", "min": "least", "max": "greatest"}
 """What operators are on strings; on anything else they are arithmetic."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lftj.errors import LftjError
-from lftj.program.functors import STRING_FUNCTORS
+from lftj.program.functors import RANGES, STRING_FUNCTORS
 from lftj.program.schema import UNKNOWN, Catalog
 from lftj.program.signatures import Guess, aggregate_type, common_type, operand_types, result_type, rounded_type
 from lftj.syntax import tree
@@ -58,6 +58,8 @@ class Inference:
         name = call.functor
         if name == "as":
             return self._guess_named(call)
+        if name == "range" and (kind := common_type([self.guess(arg) for arg in call.args])) in RANGES:
+            name = RANGES[kind]
         if (known := STRING_FUNCTORS.get(name)) is not None and known.result is not None:
             return Guess(known.result, True)
         guesses = [self.guess(arg) for arg in call.args]

@@ -27,7 +27,7 @@ ARITHMETIC = frozenset("+-*/%^")
 BITWISE = frozenset(WORD_FUNCTORS)
 """`band bor bxor bnot bshl bshr bshru land lor lxor lnot`: ints only."""
 
-KNOWN_FUNCTORS = frozenset(FUNCTORS) | ARITHMETIC | BITWISE | {"neg"}
+KNOWN_FUNCTORS = frozenset(FUNCTORS) | ARITHMETIC | BITWISE | {"neg", "ord"}
 _TEMPORAL = ("date", "timestamp")
 _EXACT = frozenset(("int", "decimal"))
 BUILT_IN_AGGREGATES = ("count", "sum", "min", "max", "mean", "concat")
@@ -108,6 +108,7 @@ def negated_type(type: Type) -> Type | None:
 CONVERSIONS: dict[tuple[str, str], tuple[str, Type]] = {
     ("to_number", "float"): ("to_int", INT),
     ("to_number", "decimal"): ("to_int", INT),
+    ("ord", "int"): ("as_int", INT),
     ("to_unsigned", "int"): ("as_unsigned", UNSIGNED),
     ("to_unsigned", "float"): ("to_int", UNSIGNED),
     ("to_unsigned", "decimal"): ("to_int", UNSIGNED),

@@ -43,6 +43,15 @@ def _too_large(shown: str, span: Span | None = None) -> ValueRangeError:
     return ValueRangeError(f"the integer {shown} does not fit in 64 bits", span=span, hint=hint)
 
 
+def read_ipv4(text: str, span: Span | None) -> int:
+    """The number that an address such as `127.0.0.1` is; raises ParseError where a part is above 255."""
+    sign = -1 if text.startswith("-") else 1
+    parts = [int(part) if len(part) <= 3 else 256 for part in text.removeprefix("-").split(".")]
+    if max(parts) > 255:
+        raise ParseError(f"{text[:40]} is not an address", span=span, hint="each of its four numbers is from 0 to 255")
+    return sign * int.from_bytes(bytes(parts), "big")
+
+
 def read_float(text: str, span: Span | None) -> float:
     """A decimal fraction, or a number with an exponent; raises ValueRangeError (E220) where it would become infinite."""
     value = float(text)

@@ -76,6 +76,7 @@ USAGE: dict[str, str] = {
     "min": "write min(a, b, …)",
     "max": "write max(a, b, …)",
     "range": "write x = range(from, to) or x = range(from, to, step)",
+    "ord": "write ord(number)",
     "contains": "write contains(part, text)",
     "match": "write match(pattern, text)",
     **{name: f"write {name} x" if name in PREFIX else f"write x {name} y" for name in WORD_FUNCTORS},
@@ -122,17 +123,27 @@ RESERVED_RELATIONS = frozenset(WORD_FUNCTORS) | PREDICATES | {"true", "false", "
 QUALIFIERS = frozenset({"inline", "no_inline", "magic", "no_magic", "brie", "btree", "btree_delete"})
 DIRECTIVE_QUALIFIERS = frozenset({"input", "output", "printsize"})
 
-PRAGMAS = frozenset({
-    "RamSIPS", "auto-schedule", "debug-report", "disable-transformers", "emit-statistics", "index-stats", "inline-exclude", "jobs",
-    "legacy", "magic-transform", "magic-transform-exclude", "no-warn", "profile", "profile-frequency", "show", "suppress-warnings",
-    "verbose", "warn",
-})  # fmt: skip
-"""Options that a program may set with `.pragma` and that change no rows: they are read and have no effect here."""
+_ONLY_TIME = dict.fromkeys((
+    "RamSIPS", "auto-schedule", "compile", "disable-transformers", "engine", "generate", "inline-exclude", "jobs", "magic-transform",
+    "magic-transform-exclude",
+), "it changes the time that Soufflé takes and no rows")  # fmt: skip
+_ONLY_TOLD = dict.fromkeys((
+    "debug-report", "dl-program", "emit-statistics", "include-dir", "index-stats", "legacy", "libraries", "library-dir", "live-profile",
+    "macro", "no-preprocessor", "no-warn", "parse-errors", "preprocessor", "profile", "profile-frequency", "show", "suppress-warnings",
+    "swig", "verbose", "version", "warn", "wno",
+), "it has no effect here")  # fmt: skip
+PRAGMAS: dict[str, str] = {
+    **_ONLY_TIME,
+    **_ONLY_TOLD,
+    "provenance": "proofs are not shown here",
+    "fact-dir": "name the folder with -F",
+    "output-dir": "name the folder with -D",
+}
+"""Options that a program may set with `.pragma`: they are read and have no effect here, for this reason."""
 
 # ── recognised, but refused ───────────────────────────────────────────────────────────────────────────────────────────
 UNSUPPORTED_FUNCTORS: dict[str, str] = {
     "autoinc": "number the rows before loading them, or use a key that the data has",
-    "ord": "compare the strings themselves with < and >",
 }
 """Functors of Soufflé that are not supported, with what to write instead."""
 

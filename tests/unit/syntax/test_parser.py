@@ -248,7 +248,9 @@ def test_a_qualifier_is_told_from_the_clause_behind_it():
 def test_what_only_tells_souffle_how_to_evaluate_is_read_and_has_no_effect():
     rules = "p(x) :- q(x), r(x).{0}\np(x) :- q(x), ! r(x).{0}"
     plan = "\n  .plan 0: (2, 1), 1: (1, 2)"
-    assert parse('.pragma "magic-transform" "*" .pragma "legacy"' + rules.format(plan)) == parse(rules.format(""))
+    *pragmas, first, second = parse('.pragma "magic-transform" "*" .pragma "legacy"' + rules.format(plan)).clauses
+    assert (first, second) == parse(rules.format("")).clauses
+    assert [str(each) for each in pragmas] == ['.pragma "magic-transform" "*"', '.pragma "legacy"']
 
 
 def test_directives():
