@@ -154,7 +154,7 @@ class _Expansion:
             (re.escape(main) + "$", self._file.replace("\\", r"\\")),
             (re.escape(f"{self._folder}{os.sep}") + "(.*)", beside.replace("\\", r"\\") + r"\1"),
         ]
-        reader.add_path(str(self._folder))
+        reader.path = [str(self._folder)]
         reader.line_directive = None
         reader.auto_pragma_once_enabled = False
         return reader
