@@ -82,7 +82,11 @@ _NUMPY_NAMES = {"halffloat": "float16", "float": "float32", "double": "float64"}
 def _check_fits(found: pa.DataType, target: Target) -> None:
     values = found.value_type if pa.types.is_dictionary(found) else found
     try:
-        fits = pa.types.is_decimal(values) if target.type.name == "decimal" else type_of_python(values) == (INT if target.type.unsigned else target.type)
+        fits = (
+            pa.types.is_decimal(values)
+            if target.type.name == "decimal"
+            else type_of_python(values) == (INT if target.type.unsigned else target.type)
+        )
     except LftjError:
         fits = False
     if not fits:

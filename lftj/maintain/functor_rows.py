@@ -43,7 +43,9 @@ def functor_rows(rule: FunctorRule, domain: Columns, context: Context) -> Column
 
 
 def _codes(numbers: range | np.ndarray) -> np.ndarray:
-    return numbers.start + numbers.step * np.arange(len(numbers), dtype=np.int64) if isinstance(numbers, range) else floats_to_codes(numbers)
+    return (
+        numbers.start + numbers.step * np.arange(len(numbers), dtype=np.int64) if isinstance(numbers, range) else floats_to_codes(numbers)
+    )
 
 
 def _with_each(domain: Columns, results: Sequence[range | np.ndarray], context: Context) -> Columns:

@@ -41,7 +41,11 @@ def declare_all(clauses: Sequence[tree.Clause], catalog: Catalog) -> tuple[Catal
 
 def _declared_twice(declaration: tree.Declaration, first: tree.Declaration) -> DeclarationError:
     """The error for a relation that one text declares again; texts that come one by one may each declare what they read."""
-    how = "" if (first.columns, first.functional, first.choice) == (declaration.columns, declaration.functional, declaration.choice) else ", differently"
+    how = (
+        ""
+        if (first.columns, first.functional, first.choice) == (declaration.columns, declaration.functional, declaration.choice)
+        else ", differently"
+    )
     hint = f"keep one of the two declarations; the first is at {first.span}" if first.span else "keep one of the two declarations"
     return DeclarationError(f"relation `{declaration.name}` is declared twice{how}", span=declaration.span, hint=hint)
 

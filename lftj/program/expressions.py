@@ -163,7 +163,9 @@ class Expressions:
             return self.term(call.args[0], None, "", span)
         if name != "round":
             kinds = [kind for functor, kind in CONVERSIONS if functor == name]
-            hint = f"it takes a {' or a '.join(kinds)}" if name != "ord" else "it gives the number of a number; compare strings with < and >"
+            hint = (
+                f"it takes a {' or a '.join(kinds)}" if name != "ord" else "it gives the number of a number; compare strings with < and >"
+            )
             raise TypeClashError(f"`{name}` does not take {guess.type}", code="E132", hint=hint)
         if (result := rounded_type(guess.type, places)) is None:
             message = f"`round` does not take {guess.type} and {call.args[1]}"

@@ -165,7 +165,10 @@ UNSUPPORTED_DIRECTIVES: dict[str, tuple[str, str]] = {
     "override": ("overriding rules of a component (`.override`) is", "write the rules that you want directly"),
     "functor": ("functors from C++ libraries (`.functor`) are", "compute the value in Python before loading, or use the built-in functors"),
     "lattice": ("lattices (`.lattice`) are", "use min(…) or max(…) in a rule head"),
-    "include": ("`.include` within rules is", "lftj run and lftj check include files, on lines of their own; else give both files' text to add_rules()"),
+    "include": (
+        "`.include` within rules is",
+        "lftj run and lftj check include files, on lines of their own; else give both files' text to add_rules()",
+    ),
     "once": ("`.once` within rules is", "lftj run and lftj check read it, on a line of its own; leave it out elsewhere"),
     "debug_delta": ("`.debug_delta` is", "subscribe to the relation to see its changes"),
 }

@@ -162,7 +162,7 @@ def test_included_files_are_read_from_the_folder_of_the_program(folder: Path, ca
 def test_a_relation_is_written_once_to_one_place(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = ".decl a(x: number)\na(1).\n.output a\n.output a(IO=stdout)\n.printsize a\n"
     assert main(["run", program(folder, text), "-D", str(folder)]) == 0
-    for again in (".output a", ".output a(delimiter=\",\")", ".output a(IO=stdout)", ".printsize a"):
+    for again in (".output a", '.output a(delimiter=",")', ".output a(IO=stdout)", ".printsize a"):
         assert main(["run", program(folder, f"{text}{again}\n"), "-D", str(folder)]) == 1
         assert "6:1: error[E231]" in capsys.readouterr().err
 

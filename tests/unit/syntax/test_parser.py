@@ -8,7 +8,6 @@ import decimal
 import pytest
 
 from lftj.errors import ArityError, ParseError, ProgramErrors, UnknownNameError, ValueRangeError
-from lftj.types import Unsigned
 from lftj.syntax.parser import MOST_ERRORS, parse
 from lftj.syntax.tree import (
     Aggregate,
@@ -31,6 +30,7 @@ from lftj.syntax.tree import (
     Variable,
     Wildcard,
 )
+from lftj.types import Unsigned
 
 X, Y, Z, A = (Variable(name) for name in "xyza")
 B_X, C_X = Atom("b", (X,)), Atom("c", (X,))

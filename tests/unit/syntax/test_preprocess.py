@@ -78,7 +78,20 @@ def test_errors_in_included_files_are_shown_there(tmp_path: Path):
 
 @pytest.mark.parametrize(
     "text",
-    ["#if 1", "#endif", "#else", "#error no", "#incude <a>", "#define", "#include", "#if (", "#if 1 +", "#define N(", "#include <a", "#count"],
+    [
+        "#if 1",
+        "#endif",
+        "#else",
+        "#error no",
+        "#incude <a>",
+        "#define",
+        "#include",
+        "#if (",
+        "#if 1 +",
+        "#define N(",
+        "#include <a",
+        "#count",
+    ],
 )
 def test_lines_that_cannot_be_carried_out(text: str):
     with pytest.raises((ParseError, FileMissingError)) as caught:

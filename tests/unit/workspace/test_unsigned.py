@@ -45,7 +45,7 @@ def _workspace(text: str) -> lftj.Workspace:
     ],
 )
 def test_a_result_below_zero_is_an_overflow(rule: str):
-    ws = _workspace("a(3). a(5). n(-1). f(-1.5). s(\"-3\").")
+    ws = _workspace('a(3). a(5). n(-1). f(-1.5). s("-3").')
     with pytest.raises(lftj.ValueRangeError) as caught:
         ws.add_rules(rule)
     assert caught.value.code == "E220"
