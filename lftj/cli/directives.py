@@ -32,7 +32,7 @@ def check_directives(directives: Iterable[tree.Directive], *, from_input: bool =
     used: dict[object, str] = {"stdin": "the program"} if from_input else {}
     seen: set[tuple[object, ...]] = set()
     for directive in directives:
-        if directive.kind != "input" and (said := (directive.kind, directive.relation, _where(directive))) in seen:
+        if directive.kind != "input" and (directive.kind, directive.relation, _where(directive)) in seen:
             errors.append(_refused(directive, f"there is such a .{directive.kind} already", "leave one of them out"))
             continue
         try:

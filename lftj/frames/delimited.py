@@ -63,7 +63,8 @@ class DelimitedText:
         self._check_shape(width)
         try:
             return self._split(names)
-        except pa.ArrowInvalid:  # where rows are of several lengths; which says no line; what is no mistake, as a header alone whose names hold line breaks, is read
+        except pa.ArrowInvalid:
+            # It says no line. What is no mistake is read: rows of several lengths, a header alone whose names hold line breaks.
             return self._split_in_python(width)
 
     def line_of(self, row: int) -> int | None:

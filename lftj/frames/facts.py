@@ -94,7 +94,8 @@ def read_facts(
 ) -> Frame:
     """The rows of a fact file (gzip or not) or of an open binary file. An empty file is an empty relation.
 
-    A relation without columns has one line per row, `()` as it is written or any other. There is no NULL: an empty field is the empty string, or no number.
+    A relation without columns has one line per row, `()` as it is written or any other. There is no NULL: an empty field is the empty
+    string, or no number.
     Raises FileMissingError, FrameError (E231, E232), ValueTypeError, ValueRangeError, with line and column.
     """
     layout = FactsLayout.of(parameters)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from os.path import commonprefix
 
 from lftj.errors import Span
 
@@ -48,9 +47,9 @@ class ExpandedText(str):
 
 def _column(shown: str, written: str, column: int, *, ends: bool = False) -> int:
     """The column of the written line for one of the shown line, which differ where macros stand."""
-    before = len(commonprefix([shown, written]))
+    before = _alike(shown, written)
     most = min(len(shown), len(written)) - before
-    behind = min(len(commonprefix([shown[::-1], written[::-1]])), most)
+    behind = min(_alike(shown[::-1], written[::-1]), most)
     if column - 1 < before or (column - 1 == before and shown == written):
         return column
     if column - 1 >= len(shown) - behind:
@@ -58,3 +57,9 @@ def _column(shown: str, written: str, column: int, *, ends: bool = False) -> int
     while before and (written[before - 1].isalnum() or written[before - 1] == "_"):
         before -= 1  # where the macro's name begins
     return len(written) - behind + 1 if ends else before + 1
+
+
+def _alike(one: str, other: str) -> int:
+    """How many characters both begin with."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (left, right) in pairs if left != right), min(len(one), len(other)))

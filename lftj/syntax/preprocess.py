@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NoReturn
 
 from lftj.errors import FileMissingError, FrameError, LftjError, ParseError, Span
 from lftj.syntax.expanded import ExpandedText, Origin
@@ -26,7 +26,7 @@ _KNOWN = ("include", "define", "undef", "ifdef", "ifndef", "if", "elif", "else",
 def preprocess(text: str, file: str, folder: Path, *, allow_paths: bool = False) -> str:
     """The text with its preprocessor lines carried out; the text itself where it has none.
 
-    `file` is its name in messages, `folder` where relative names of included files start and, unless `allow_paths`, where the files must be.
+    `file` is its name in messages, `folder` where names of included files start and, unless `allow_paths`, where the files must be.
     Raises ParseError (E104), FileMissingError, FrameError (E232), with the place. About 10 µs a word.
     """
     if _NEEDED.search(text) is None:
@@ -122,20 +122,20 @@ class _Expansion:
             def on_error(self, file: str, line: int, msg: str) -> None:
                 raise outer.refused(file, line, msg[:1].lower() + msg[1:], None)
 
-            def on_directive_handle(self, directive: Any, toks: Any, ifpassthru: bool, precedingtoks: Any) -> bool:
+            def on_directive_handle(self, directive: Any, toks: Any, ifpassthru: bool, precedingtoks: Any) -> Literal[True]:
                 self.lastdirective = directive
                 if directive.value in _OF_SOMETHING and not any(token.value.strip() for token in toks):
                     raise outer.refused(directive.source, directive.lineno, f"#{directive.value} needs something behind it", None)
                 return True
 
-            def on_include_not_found(self, is_malformed: bool, is_system_include: bool, curdir: str, includepath: str) -> None:
+            def on_include_not_found(self, is_malformed: bool, is_system_include: bool, curdir: str, includepath: str) -> NoReturn:
                 place = self.lastdirective
                 if is_malformed:
                     raise outer.refused(place.source, place.lineno, "#include names no file", 'write #include "file.dl"')
                 hint = "paths start at the folder of the file that includes"
                 raise FileMissingError(f"there is no file {includepath}", span=outer._span(place.source, place.lineno), hint=hint)
 
-            def on_directive_unknown(self, directive: Any, toks: Any, ifpassthru: bool, precedingtoks: Any) -> bool:
+            def on_directive_unknown(self, directive: Any, toks: Any, ifpassthru: bool, precedingtoks: Any) -> Literal[True]:
                 name = directive.value
                 said = "".join(token.value for token in toks).strip()
                 if name == "error":
@@ -155,7 +155,6 @@ class _Expansion:
             (re.escape(f"{self._folder}{os.sep}") + "(.*)", beside.replace("\\", r"\\") + r"\1"),
         ]
         reader.path = [str(self._folder)]
-        reader.line_directive = None
         reader.auto_pragma_once_enabled = False
         return reader
 
