@@ -99,6 +99,7 @@ if TYPE_CHECKING:
     from lftj.syntax.builder import to_float as to_float
     from lftj.syntax.builder import to_number as to_number
     from lftj.syntax.builder import to_string as to_string
+    from lftj.syntax.builder import to_unsigned as to_unsigned
     from lftj.syntax.builder import vars as vars
     from lftj.syntax.builder import year as year
     from lftj.transaction import Transaction as Transaction
@@ -108,6 +109,7 @@ if TYPE_CHECKING:
     from lftj.types import INT as INT
     from lftj.types import STR as STR
     from lftj.types import TIMESTAMP as TIMESTAMP
+    from lftj.types import UNSIGNED as UNSIGNED
     from lftj.types import Type as Type
     from lftj.types import decimal as decimal
     from lftj.verify import Discrepancy as Discrepancy
@@ -132,9 +134,9 @@ _NAMES = {
     "subscription": "Subscription",
     "syntax.builder": "Expression Formula Predicate Var _ agg aggregate band bnot bor bshl bshr bshru bxor cat choice concat contains "
     "count day land lnot lor lxor match max_ mean min_ month range_ round_ rule strlen substr sum_ to_date to_float to_number to_string "
-    "vars year",
+    "to_unsigned vars year",
     "transaction": "Transaction",
-    "types": "BOOL DATE FLOAT INT STR TIMESTAMP Type decimal",
+    "types": "BOOL DATE FLOAT INT STR TIMESTAMP UNSIGNED Type decimal",
     "verify": "Discrepancy",
     "workspace": "Workspace",
 }

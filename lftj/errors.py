@@ -28,11 +28,21 @@ class Span:
     source: str | None = None
     """The whole source text, kept by reference so that an error can show the line."""
 
+    @property
+    def written(self) -> Span:
+        """The place in the file that a preprocessor found the text in; the place itself where there was none."""
+        written_at = getattr(self.source, "written_at", None)
+        return self if written_at is None else written_at(self)
+
     def __str__(self) -> str:
-        return f"{self.file or '<rules>'}:{self.line}:{self.column}"
+        place = self.written
+        return f"{place.file or '<rules>'}:{place.line}:{place.column}"
 
     def caret(self) -> str:
         """The source line with the span underlined; empty when the source is not known."""
+        return self.written._caret()
+
+    def _caret(self) -> str:
         if self.source is None:
             return ""
         lines = self.source.splitlines()
@@ -91,7 +101,8 @@ class ProgramErrors(LftjError, ValueError):
 
 # ── the language: E1xx ────────────────────────────────────────────────────────────────────────────────────────────────
 class ParseError(LftjError, ValueError):
-    """The text is not a program (E100), uses a construct that is recognised but not supported (E101), or nests too deeply (E102)."""
+    """The text is not a program (E100), uses a construct that is recognised but not supported (E101), nests too deeply (E102), or has a
+    preprocessor line that cannot be carried out (E104)."""
 
     code = "E100"
 
@@ -141,7 +152,7 @@ class DeclarationError(LftjError, ValueError):
 
     A function written as a relation or the other way round (E162), a relation with an aggregate and other rules or facts (E163), a column
     name used twice (E164), a type name defined twice (E165), a rule with too many combinations of branches (E166),
-    a relation with too many columns (E168).
+    a relation with too many columns (E168), one that is `inline` where it cannot be (E169).
     """
 
     code = "E160"

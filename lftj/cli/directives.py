@@ -30,7 +30,11 @@ def check_directives(directives: Iterable[tree.Directive], *, from_input: bool =
     """
     errors: list[LftjError] = []
     used: dict[object, str] = {"stdin": "the program"} if from_input else {}
+    seen: set[tuple[object, ...]] = set()
     for directive in directives:
+        if directive.kind != "input" and (directive.kind, directive.relation, _where(directive)) in seen:
+            errors.append(_refused(directive, f"there is such a .{directive.kind} already", "leave one of them out"))
+            continue
         try:
             if directive.kind == "limitsize":
                 rows_kept(directive)
@@ -38,8 +42,16 @@ def check_directives(directives: Iterable[tree.Directive], *, from_input: bool =
                 _check_use(directive, layout_of(directive)[1], used)
         except FrameError as error:
             errors.append(error)
+        else:
+            seen.add((directive.kind, directive.relation, _where(directive)))
     if errors:
         raise ProgramErrors(errors)
+
+
+def _where(directive: tree.Directive) -> object:
+    """Where an `.output` goes; nothing of what else a relation has once."""
+    parameters = dict(directive.parameters)
+    return (parameters.get("IO", "file"), parameters.get("filename")) if directive.kind == "output" else None
 
 
 def _check_use(directive: tree.Directive, layout: FactsLayout, used: dict[object, str]) -> None:

@@ -13,6 +13,8 @@ from lftj.cli.progress import progress
 from lftj.errors import FileMissingError, FrameError, LftjError
 from lftj.frames import is_table_file, write_table
 from lftj.syntax import tree
+from lftj.syntax.functors import PRAGMAS
+from lftj.syntax.preprocess import preprocess
 
 if TYPE_CHECKING:
     from lftj.transaction import Transaction
@@ -22,7 +24,15 @@ STANDARD_STREAM = "-"
 
 
 def read_program(path: str) -> tuple[str, str]:
-    """The text of a program and its name in messages; `-` is standard input. Raises FileMissingError, FrameError (E232)."""
+    """The text of a program, preprocessed, and its name in messages; `-` is standard input.
+
+    Raises FileMissingError, FrameError (E232), ParseError (E104).
+    """
+    text, name = _read_text(path)
+    return preprocess(text, name, Path() if path == STANDARD_STREAM else Path(path).parent), name
+
+
+def _read_text(path: str) -> tuple[str, str]:
     name, source = ("<stdin>", None) if path == STANDARD_STREAM else (path, Path(path))
     try:
         data = standard_input().read() if source is None else source.read_bytes()
@@ -70,6 +80,9 @@ def run(program: str, fact_dir: Path, output_dir: str, *, warn: bool = True, thr
     outputs = of_kind(directives, "output", "printsize")
     if warn and not outputs and sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison]
         print("warning: the program has no .output and no .printsize; nothing is written", file=sys.stderr)
+    if warn and sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison]
+        for pragma in (clause for clause in parsed.clauses if isinstance(clause, tree.Pragma)):
+            print(f'warning: .pragma "{pragma.option}" is ignored: {PRAGMAS[pragma.option]}', file=sys.stderr)
     limits = {directive.relation: rows_kept(directive) for directive in of_kind(directives, "limitsize")}
     for directive in outputs:
         _write(workspace, directive, output_dir, limits.get(directive.relation))

@@ -27,7 +27,7 @@ from lftj.arrow_arrays import numpy_array
 from lftj.arrow_strings import as_large_strings
 from lftj.errors import LftjError, ValueRangeError, ValueTypeError
 from lftj.frames.frame import CodedColumn, Target
-from lftj.types import Type, code_of, code_range, floats_to_codes, type_of_python
+from lftj.types import INT, Type, code_of, code_range, floats_to_codes, type_of_python
 
 pc: Any = pyarrow.compute  # its functions are made at import time, where no type checker sees them
 
@@ -83,7 +83,11 @@ _NUMPY_NAMES = {"halffloat": "float16", "float": "float32", "double": "float64"}
 def _check_fits(found: pa.DataType, target: Target) -> None:
     values = found.value_type if pa.types.is_dictionary(found) else found
     try:
-        fits = pa.types.is_decimal(values) if target.type.name == "decimal" else type_of_python(values) == target.type
+        fits = (
+            pa.types.is_decimal(values)
+            if target.type.name == "decimal"
+            else type_of_python(values) == (INT if target.type.unsigned else target.type)
+        )
     except LftjError:
         fits = False
     if not fits:
@@ -141,7 +145,8 @@ def _row(rows: slice | np.ndarray, place: int) -> int:
 
 def _integers(values: pa.Array, type: Type) -> np.ndarray:
     """Integers of any width; only those of 64 bits without sign have to be looked at one by one."""
-    return numpy_array(values.cast(pa.int64()) if values.type.id == _UINT64 else values)
+    codes = numpy_array(values.cast(pa.int64()) if values.type.id == _UINT64 else values)
+    return _in_range(codes, type) if type.unsigned else codes
 
 
 def _truths(values: pa.Array, type: Type) -> np.ndarray:
@@ -158,7 +163,9 @@ def _microseconds(values: pa.Array, type: Type) -> np.ndarray:
 
 
 def _in_range(codes: np.ndarray, type: Type) -> np.ndarray:
-    """The codes. Raises OverflowError where one has no value of the type: Arrow's dates go beyond the years 1 to 9999."""
+    """The codes. Raises OverflowError where one has no value of the type: a negative one that is to be unsigned, or a date of Arrow's
+    beyond the years 1 to 9999.
+    """
     low, high = code_range(type) or (0, 0)
     if len(codes) and not (low <= codes.min() and codes.max() <= high):
         raise OverflowError

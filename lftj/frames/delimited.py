@@ -41,6 +41,8 @@ class DelimitedText:
     blank_lines: bool
     before: int = 0
     width: int | None = None
+    needed: int | None = None
+    """Where rows may be of any length from this one on, as when fields are picked by their numbers: what is further is not read."""
 
     def first_record(self) -> tuple[int, list[str]]:
         """The line and the fields of the first record. Raises FrameError (E232) for an empty file or text that is not UTF-8."""
@@ -61,7 +63,8 @@ class DelimitedText:
         self._check_shape(width)
         try:
             return self._split(names)
-        except pa.ArrowInvalid:  # which says no line; what is no mistake, as a header alone whose names hold line breaks, is read
+        except pa.ArrowInvalid:
+            # It says no line. What is no mistake is read: rows of several lengths, a header alone whose names hold line breaks.
             return self._split_in_python(width)
 
     def line_of(self, row: int) -> int | None:
@@ -108,15 +111,16 @@ class DelimitedText:
             raise FrameError(f"{self.name}, line {line}: {reason}", code="E232", hint=hint) from None
 
     def _split_in_python(self, width: int) -> list[pa.ChunkedArray]:
-        rows = [fields for _, fields in self._checked_records(width)][1 if self.header else 0 :]
-        return [pa.chunked_array([arrow_array([row[i] for row in rows], type=pa.string())]) for i in range(width)]
+        rows = [fields for _, fields in self._checked_records(width)]
+        return [pa.chunked_array([arrow_array([row[i] for row in rows], type=pa.string())]) for i in range(self.needed or width)]
 
     def _checked_records(self, width: int) -> Iterator[tuple[int, list[str]]]:
-        """Records, each of the right width. Raises FrameError (E232)."""
-        for line, fields in self.records():
-            if len(fields) != width:
+        """Records without the header, each of the right width. Raises FrameError (E232)."""
+        least = width if self.needed is None else self.needed
+        for line, fields in islice(self.records(), 1 if self.header else 0, None):
+            if len(fields) < least or (self.needed is None and len(fields) != width):
                 raise FrameError(
-                    f"{self.name}, line {line}: expected {width} column{'s' if width != 1 else ''}, found {len(fields)}",
+                    f"{self.name}, line {line}: expected {least} column{'s' if least != 1 else ''}, found {len(fields)}",
                     code="E232",
                     hint=self._width_hint(fields, width),
                 )

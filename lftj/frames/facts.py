@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -93,15 +94,18 @@ def read_facts(
 ) -> Frame:
     """The rows of a fact file (gzip or not) or of an open binary file. An empty file is an empty relation.
 
-    A relation without columns has one line `()` per row. There is no NULL: an empty field is the empty string, or no number.
+    A relation without columns has one line per row, `()` as it is written or any other. There is no NULL: an empty field is the empty
+    string, or no number.
     Raises FileMissingError, FrameError (E231, E232), ValueTypeError, ValueRangeError, with line and column.
     """
     layout = FactsLayout.of(parameters)
     name = "stdin" if hasattr(source, "read") else Path(source).name  # type: ignore[arg-type]
     data = read_bytes(source)
     if not columns:
-        return _read_nullary(name, data, layout.headers)
-    text = DelimitedText(name, data, layout.delimiter, layout.rfc4180, layout.headers, blank_lines=True)
+        lines = data.decode("utf-8", "replace").splitlines()
+        return Frame([], len(lines[layout.headers :]))
+    needed = max(layout.picked) + 1 if layout.picked else None
+    text = DelimitedText(name, data, layout.delimiter, layout.rfc4180, layout.headers, blank_lines=True, needed=needed)
     positions = layout.picked or tuple(range(len(columns)))
     if len(positions) != len(columns):
         picked = ":".join(map(str, positions))
@@ -117,21 +121,13 @@ def _width(text: DelimitedText, positions: tuple[int, ...], exact: bool) -> int:
     """Fields per line: as many as columns; when fields are picked, as many as the first line has, and all picked must be there."""
     if exact:
         return len(positions)
-    line, fields = next(text.records(), (1, [""] * (max(positions) + 1)))
+    first = islice(text.records(), 1 if text.header else 0, None)
+    line, fields = next(first, (1, [""] * (max(positions) + 1)))
     if len(fields) <= max(positions):
         picked = ":".join(map(str, positions))
         message = f'{text.name}, line {line}: columns="{picked}" counts fields from 0, this line has {len(fields)}'
         raise FrameError(message, code="E232")
     return len(fields)
-
-
-def _read_nullary(name: str, data: bytes, headers: bool) -> Frame:
-    lines = data.decode("utf-8", "replace").splitlines()
-    for number, line in enumerate(lines[headers:], 1 + headers):
-        if line != "()":
-            hint = "a relation without columns has one line () when it holds"
-            raise FrameError(f"{name}, line {number}: expected (), found {line!r}", code="E232", hint=hint)
-    return Frame([], len(lines[headers:]))
 
 
 def _truth(parameters: Parameters, name: str) -> bool:

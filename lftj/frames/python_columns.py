@@ -38,6 +38,8 @@ def _code_alike(values: Sequence[object], target: Target) -> CodedColumn | None:
         column = np.array(values, dtype=dtype)
     except OverflowError:
         return None
+    if target.type.unsigned and len(column) and column.min() < 0:
+        return None
     if name != "float":
         return CodedColumn(column)
     nans = np.isnan(column)

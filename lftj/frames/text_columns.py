@@ -19,7 +19,7 @@ from lftj.arrow_arrays import arrow_array, arrow_scalar, numpy_array
 from lftj.errors import LftjError, ValueRangeError, ValueTypeError
 from lftj.frames.arrow_columns import code_arrow, first_failing
 from lftj.frames.frame import CodedColumn, Target
-from lftj.types import INT64_MAX, INT64_MIN, Type, code_of
+from lftj.types import INT64_MAX, INT64_MIN, Type, code_of, code_range
 
 pc: Any = pyarrow.compute  # its functions are made at import time, where no type checker sees them
 
@@ -93,7 +93,8 @@ def _error_of(text: str, type: Type, empty_is_null: bool) -> LftjError:
     """Why this text is not a value of the type."""
     trimmed = text.strip()
     if type.name == "int" and re.fullmatch(r"[+-]?[0-9]+", trimmed):
-        return ValueRangeError(f"{trimmed} is outside the range of int, {INT64_MIN} … {INT64_MAX}")
+        least, greatest = code_range(type) or (INT64_MIN, INT64_MAX)
+        return ValueRangeError(f"{trimmed} is outside the range of {type}, {least} … {greatest}")
     if type.name == "float" and re.fullmatch(r"[+-]?[0-9.]+(e[+-]?[0-9]+)?", trimmed, re.IGNORECASE) and math.isinf(float(trimmed)):
         return ValueRangeError(f"{trimmed} is outside the range of float")
     if type.name == "decimal":

@@ -1,6 +1,6 @@
 """Text files, out: Soufflé's facts, and CSV and TSV with header and quotes as `load` reads them.
 
-Rows are in ascending order of their values, strings by code point, floats with all their digits.
+Rows are in ascending order of their values, strings by code point, floats with all the digits that tell them apart and no `.0`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from lftj.frames.frame import Columns
 from lftj.frames.out import decode_column, to_values, value_order
 from lftj.frames.whole_writes import whole_write
 from lftj.texts import Texts
-from lftj.types import Type
+from lftj.types import Type, float_text
 
 _ORDER_MARK = "\ufeff"
 
@@ -124,7 +124,7 @@ def _header(names: list[str], layout: FactsLayout) -> str:
 def _written(type: Type, codes: np.ndarray, name: str, layout: FactsLayout, texts: Texts) -> pa.LargeStringArray:
     """The fields of one column."""
     if type.name == "float":
-        return arrow_array(map(repr, to_values(type, codes, texts)), type=pa.large_string())
+        return arrow_array(map(float_text, to_values(type, codes, texts)), type=pa.large_string())
     if type.name == "decimal":
         return arrow_array((format(value, "f") for value in to_values(type, codes, texts)), type=pa.large_string())
     fields = decode_column(type, codes, texts).cast(pa.large_string()).combine_chunks()

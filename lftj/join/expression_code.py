@@ -7,7 +7,7 @@ from lftj.join.kernels import operation_kernels as code
 from lftj.join.kernels.layout_kernels import LAST_BIT
 from lftj.join.plan import RulePlan
 from lftj.join.variable_orders import type_of, variables_of
-from lftj.program.arithmetic import MAY_FAIL
+from lftj.program.arithmetic import operator_may_fail
 from lftj.program.normal_form import Apply, Expression, Filter, Ref, Value
 from lftj.types import Type, code_range, encode_constant
 
@@ -23,6 +23,7 @@ _FLOAT = {
     "^": code.FLOAT_POWER, "neg": code.FLOAT_NEGATE, "min": code.LEAST, "max": code.GREATEST, "to_float": code.INT_TO_FLOAT,
     "mirror": code.BIT_NOT,
 }  # fmt: skip
+_AS_IT_IS = ("as_int", "as_unsigned")
 _COMPARE = {
     "=": code.EQUAL, "!=": code.NOT_EQUAL, "<": code.LESS, "<=": code.LESS_EQUAL, ">": code.GREATER, ">=": code.GREATER_EQUAL,
 }  # fmt: skip
@@ -84,8 +85,9 @@ class ExpressionCode:
                     self._emit(argument, depth + i)
                 if operand.name == "timestamp" and expression.operator in ("year", "month", "day"):
                     self.words.append(code.DAY_OF_TIME)
-                self.words.append(_operation(expression))
-            if expression.operator in MAY_FAIL and (bounds := code_range(expression.type)):
+                if expression.operator not in _AS_IT_IS:
+                    self.words.append(_operation(expression))
+            if operator_may_fail(expression.operator, expression.type) and (bounds := code_range(expression.type)):
                 self.stack = max(self.stack, depth + 1)
                 self.words += [code.PUSH_CONSTANT, bounds[0], code.AT_LEAST, code.PUSH_CONSTANT, bounds[1], code.AT_MOST]
 

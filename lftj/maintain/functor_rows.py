@@ -15,7 +15,7 @@ from lftj.join.context import Context
 from lftj.join.evaluate import Columns
 from lftj.program.functors import STRING_FUNCTORS, Functor
 from lftj.program.normal_form import FunctorRule
-from lftj.types import STR
+from lftj.types import STR, floats_to_codes
 from scantree.rows import equal_runs, sort_rows
 
 _CHARACTERS = 8  # of a string, made in the time of a kernel step
@@ -86,11 +86,17 @@ def _matching(at_once: Callable[[str, Any], np.ndarray], domain: Columns, contex
     return np.concatenate(found)
 
 
-def _with_each(domain: Columns, results: Sequence[range], context: Context) -> Columns:
+def _codes(numbers: range | np.ndarray) -> np.ndarray:
+    return (
+        numbers.start + numbers.step * np.arange(len(numbers), dtype=np.int64) if isinstance(numbers, range) else floats_to_codes(numbers)
+    )
+
+
+def _with_each(domain: Columns, results: Sequence[range | np.ndarray], context: Context) -> Columns:
     """Each row of the domain with each of its numbers. Raises LimitError before they are made where they would pass a limit."""
     counts = np.array([len(numbers) for numbers in results], np.int64)
     total = int(counts.sum())
     context.spend(total)
     context.check_memory(8 * total * (len(domain) + 1))
-    numbers = [each.start + each.step * np.arange(len(each), dtype=np.int64) for each in results]
+    numbers = [_codes(each) for each in results]
     return sort_rows([*(np.repeat(column, counts) for column in domain), np.concatenate([*numbers, np.empty(0, np.int64)])])

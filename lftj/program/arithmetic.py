@@ -15,8 +15,14 @@ from lftj.errors import ValueRangeError
 from lftj.program.normal_form import Apply, Expression, Filter, Value
 from lftj.types import INT64_MAX, INT64_MIN, Type
 
-MAY_FAIL = frozenset(("+", "-", "*", "/", "%", "^", "neg", "to_int", "round"))
-"""Operators that have no value for some operands."""
+_MAY_FAIL = frozenset(("+", "-", "*", "/", "%", "^", "neg", "to_int", "round"))
+_MAY_GO_BELOW = frozenset(("bnot", "bshl", "as_unsigned"))
+
+
+def operator_may_fail(operator: str, result: Type) -> bool:
+    """Whether there are operands for which an operator with this type of result has no value."""
+    return operator in _MAY_FAIL or (result.unsigned and operator in _MAY_GO_BELOW)
+
 
 _EXACT = decimal.Context(prec=100)
 """Wide enough for any decimals of 18 digits, whatever the caller's own context rounds."""
@@ -27,7 +33,7 @@ def may_fail(expression: Expression) -> bool:
     """Whether there are operands for which the expression has no value."""
     if not isinstance(expression, Apply):
         return False
-    return (expression.operator in MAY_FAIL and not _divides(expression)) or any(map(may_fail, expression.args))
+    return (operator_may_fail(expression.operator, expression.type) and not _divides(expression)) or any(map(may_fail, expression.args))
 
 
 def comparison_may_fail(test: Filter) -> bool:
@@ -59,14 +65,14 @@ def evaluate(operator: str, values: tuple[Any, ...], result: Type) -> object:
     except (OverflowError, decimal.InvalidOperation) as problem:
         if isinstance(problem, ValueRangeError):
             raise
-    limits = f", {INT64_MIN} … {INT64_MAX}" if result.name == "int" else ""
+    limits = f", {0 if result.unsigned else INT64_MIN} … {INT64_MAX}" if result.name == "int" else ""
     raise ValueRangeError(f"{_shown(operator, values)} is outside the range of {result}{limits}")
 
 
 def _holds_value(type: Type, value: Any) -> bool:
     """True when `type` can hold a result."""
     if type.name == "int":
-        return INT64_MIN <= value <= INT64_MAX
+        return (0 if type.unsigned else INT64_MIN) <= value <= INT64_MAX
     if type.name == "float":
         return math.isfinite(value)
     return type.precision is None or abs(value.scaleb(type.scale)) < 10**type.precision
@@ -81,7 +87,7 @@ def _shown(operator: str, values: tuple[Any, ...]) -> str:
     """An operation as it is written in rules."""
     if len(values) == 2 and not operator.isalpha():
         return f"{values[0]} {operator} {values[1]}"
-    written = {"neg": "-", "to_int": "to_number"}.get(operator, operator)
+    written = {"neg": "-", "to_int": "to_number", "as_unsigned": "to_unsigned", "as_int": "to_number"}.get(operator, operator)
     return f"{written}({', '.join(map(str, values))})"
 
 
@@ -162,6 +168,8 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "lnot": lambda value: int(not value),
     "to_float": float,
     "to_int": _to_int,
+    "as_int": lambda value: value,
+    "as_unsigned": lambda value: value,
     "round": _round,
     "to_date": lambda value: value.date(),
     "year": lambda value: value.year,

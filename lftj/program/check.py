@@ -18,6 +18,7 @@ from lftj.program.elaborate import Elaborator
 from lftj.program.facts import FactReader
 from lftj.program.functors import STRING_FUNCTORS
 from lftj.program.inference import Inference
+from lftj.program.inlining import inlining_errors
 from lftj.program.monotone import FUNCTIONS
 from lftj.program.normal_form import QUESTION
 from lftj.program.safety import unsafe_variables
@@ -34,6 +35,7 @@ def check(program: tree.ParsedProgram, catalog: Catalog) -> CheckedProgram:
     directives = tuple(clause for clause in program.clauses if isinstance(clause, tree.Directive))
     for directive in directives:
         errors += _directive_problems(directive, catalog)
+    errors += inlining_errors(program.clauses)
     for clause in program.clauses:
         if isinstance(clause, tree.Rule):
             errors += _read_clause(clause, catalog, reader, rules)

@@ -27,15 +27,27 @@ def declare_all(clauses: Sequence[tree.Clause], catalog: Catalog) -> tuple[Catal
             continue
         schema, problems = _schema(clause, catalog)
         errors += problems
+        if clause.name in seen:
+            errors.append(_declared_twice(clause, seen[clause.name]))
+            continue
         try:
             one = replace(catalog, relations={clause.name: known}) if (known := relations.get(clause.name)) else Catalog()
             relations |= one.declare(schema, clause.span).relations if not problems or clause.name not in relations else {}
         except DeclarationError as error:
-            first = seen.get(clause.name)
-            error.hint = f"{error.hint}, at {first.span}" if first and first.span else error.hint
             errors.append(error)
         seen.setdefault(clause.name, clause)
     return replace(catalog, relations=relations), errors
+
+
+def _declared_twice(declaration: tree.Declaration, first: tree.Declaration) -> DeclarationError:
+    """The error for a relation that one text declares again; texts that come one by one may each declare what they read."""
+    how = (
+        ""
+        if (first.columns, first.functional, first.choice) == (declaration.columns, declaration.functional, declaration.choice)
+        else ", differently"
+    )
+    hint = f"keep one of the two declarations; the first is at {first.span}" if first.span else "keep one of the two declarations"
+    return DeclarationError(f"relation `{declaration.name}` is declared twice{how}", span=declaration.span, hint=hint)
 
 
 def _schema(declaration: tree.Declaration, catalog: Catalog) -> tuple[RelationSchema, list[LftjError]]:

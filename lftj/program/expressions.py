@@ -32,7 +32,7 @@ from lftj.program.signatures import (
 )
 from lftj.syntax import tree
 from lftj.syntax.functors import FUNCTORS, PREFIX
-from lftj.types import BOOL, FLOAT, INT, STR, Type, code_of, plain
+from lftj.types import BOOL, FLOAT, INT, STR, UNSIGNED, Type, Unsigned, code_of, plain
 
 
 def constant(value: object, expected: Type | None, where: str = "") -> Value:
@@ -43,10 +43,11 @@ def constant(value: object, expected: Type | None, where: str = "") -> Value:
     admitted = same_type(own, wanted) or (own == INT and wanted.numeric) or own.name == wanted.name == "decimal"
     if not admitted:
         shown = f'"{value}"' if isinstance(value, str) else str(value)
-        message = f"expected {wanted}{where}, found the {own.name} constant {shown}"
+        message = f"expected {wanted}{where}, found the {own if own.unsigned else own.name} constant {shown}"
         raise TypeClashError(message, hint=constant_hint(value, wanted))
     if wanted.name == "str":
         return Value(value, wanted)
+    value = int(value) if isinstance(value, Unsigned) else value
     code_of(wanted, value)
     if wanted == FLOAT:
         return Value(float(value) + 0.0, wanted)  # type: ignore[arg-type]
@@ -137,17 +138,21 @@ class Expressions:
             return self._as(call, span)
         if name not in KNOWN_FUNCTORS:
             raise UnknownNameError(f"unknown functor `{name}`", code="E112", hint=unknown_functor_hint(name))
-        least, most = FUNCTORS.get(name, (1, 1) if name in PREFIX else (2, 2))
+        least, most = FUNCTORS.get(name, (1, 1) if name in PREFIX or name == "ord" else (2, 2))
         if len(call.args) < least or (most is not None and len(call.args) > most):
             wanted = str(least) if most == least else f"{least} or more"
             raise ArityError(f"`{name}` takes {wanted} argument{'s' if wanted != '1' else ''}, found {len(call.args)}", code="E121")
         guesses = [self.inference.guess(arg) for arg in call.args]
         if guesses[0] and (found := CONVERSIONS.get((name, guesses[0].type.name))):
             return self._apply(found[0], call, [guesses[0].type], found[1], span)
+        if guesses[0] and name == "to_number" and guesses[0].type.unsigned:
+            return self._apply("as_int", call, [UNSIGNED], INT, span)
         if guesses[0] and (name, guesses[0].type.name) in (("to_number", "int"), ("to_float", "float")):
             return self.term(call.args[0], guesses[0].type, f" for `{name}`", span)
         if name in functors.OF_STRINGS and common_type(guesses) == STR:
             return self._functor(functors.OF_STRINGS[name], call.args, span, written=name)
+        if name == "range" and (kind := common_type(guesses)) in functors.RANGES:
+            return self._functor(functors.RANGES[kind], call.args, span, written=name)
         if name in functors.STRING_FUNCTORS:
             return self._functor(name, call.args, span)
         if name == "round" or any(name == functor for functor, _ in CONVERSIONS):
@@ -161,17 +166,24 @@ class Expressions:
             return self.term(call.args[0], None, "", span)
         if name != "round":
             kinds = [kind for functor, kind in CONVERSIONS if functor == name]
-            raise TypeClashError(f"`{name}` does not take {guess.type}", code="E132", hint=f"it takes a {' or a '.join(kinds)}")
+            hint = (
+                f"it takes a {' or a '.join(kinds)}" if name != "ord" else "it gives the number of a number; compare strings with < and >"
+            )
+            raise TypeClashError(f"`{name}` does not take {guess.type}", code="E132", hint=hint)
         if (result := rounded_type(guess.type, places)) is None:
             message = f"`round` does not take {guess.type} and {call.args[1]}"
             raise TypeClashError(message, code="E132", hint="write round(x, 2): of a decimal or an int, with a number of places")
         return self._apply(name, call, [guess.type, INT], result, span)
 
     def _as(self, call: tree.Call, span: Span | None) -> Expression | None:
-        """`as(x, T)`: a value as it is, where T is another name of its type. Codes of one type are never read as those of another."""
+        """`as(x, T)`: a value as it is, where T is another name of its type, or both are integers. Codes of other types are never read."""
         value, name = call.args
         assert isinstance(name, tree.Constant)
-        return self.term(value, self.catalog.type(str(name.value), name.span), " for `as`", span)
+        wanted, found = self.catalog.type(str(name.value), name.span), self.inference.guess(value)
+        if found and found.firm and {found.type, wanted} == {INT, UNSIGNED}:
+            call = tree.Call("as", (value,), span=call.span)
+            return self._apply("as_unsigned" if wanted.unsigned else "as_int", call, [found.type], wanted, span)
+        return self.term(value, wanted, " for `as`", span)
 
     def _arithmetic(self, call: tree.Call, guesses: list[Guess | None], expected: Type | None, span: Span | None) -> Expression | None:
         """Numbers and dates. Where only constants stand, they take the type that is expected of the result."""
@@ -183,7 +195,8 @@ class Expressions:
         if name == "neg":
             return self._apply(name, call, [operand], self._admitted(name, negated_type(operand), operand), span)
         if name in PREFIX:
-            return self._apply(name, call, [INT], INT, span)
+            operand = UNSIGNED if operand.unsigned else INT
+            return self._apply(name, call, [operand], operand, span)
         if name in ("min", "max"):
             result = self._admitted(name, result_type(name, operand, operand), operand)
             return self._apply(name, call, [operand] * len(call.args), result, span)

@@ -23,7 +23,7 @@ class FactReader:
         self.rows: dict[str, list[Row]] = {}
         self.places: dict[str, Span | None] = {}
         self._catalog = catalog
-        self._classes: dict[str, tuple[tuple[type | None, ...], RelationSchema]] = {}
+        self._classes: dict[str, tuple[tuple[type | None, ...], list[int], RelationSchema]] = {}
 
     def read(self, fact: tree.Rule) -> list[LftjError]:
         """Add the rows of one fact; returns the problems with it, none as a rule."""
@@ -44,8 +44,9 @@ class FactReader:
         if head.relation not in self._classes:
             if (schema := self._catalog.relations.get(head.relation)) is None:
                 return None
-            self._classes[head.relation] = tuple(_CLASSES.get(type.name) for _, type in schema.columns), schema
-        classes, schema = self._classes[head.relation]
+            unsigned = [place for place, (_, type) in enumerate(schema.columns) if type.unsigned]
+            self._classes[head.relation] = tuple(_CLASSES.get(type.name) for _, type in schema.columns), unsigned, schema
+        classes, unsigned, schema = self._classes[head.relation]
         terms = head.terms
         if len(terms) != len(classes) or (head.value is not None) is not schema.functional:
             return None
@@ -56,7 +57,7 @@ class FactReader:
             if expected is int and not INT64_MIN <= value <= INT64_MAX:  # type: ignore[operator]
                 return None
             row.append(value)
-        return tuple(row)
+        return None if any(row[place] < 0 for place in unsigned) else tuple(row)  # type: ignore[operator]
 
     def _row(self, head: tree.Atom, fact: tree.Rule) -> tuple[Row | None, list[LftjError]]:
         """The row of a fact with expressions, conversions or problems."""

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from lftj.errors import ValueRangeError, ValueTypeError
 from lftj.program.patterns import matches, matching, translated
-from lftj.types import FLOAT, INT, INT64_MAX, INT64_MIN, STR, Type
+from lftj.types import FLOAT, INT, INT64_MAX, INT64_MIN, STR, UNSIGNED, Type, float_text
 
 _INTEGER = re.compile(r"\s*([+-]?)(?:0x([0-9a-fA-F]+)|0b([01]+)|([0-9]+))\s*")
 MOST_NUMBERS = 100_000_000
@@ -57,17 +57,25 @@ def _substr(text: str, start: int, length: int) -> str:
 def _to_string(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, float):
+        return float_text(value)
     return format(value, "f") if isinstance(value, Decimal) else str(value)
 
 
-def _to_number(text: str) -> int:
+def _to_number(text: str, functor: str = "to_number") -> int:
     found = _INTEGER.fullmatch(text) if len(text) <= 400 else None
     if found is None:
-        raise ValueTypeError(f"to_number: {text[:60]!r} is not an integer", hint='keep such rows out, e.g. with match("-?[0-9]+", s)')
+        raise ValueTypeError(f"{functor}: {text[:60]!r} is not an integer", hint='keep such rows out, e.g. with match("-?[0-9]+", s)')
     sign, hexadecimal, binary, decimal = found.groups()
     value = int(sign + (hexadecimal or binary or decimal), 16 if hexadecimal else 2 if binary else 10)
     if not INT64_MIN <= value <= INT64_MAX:
-        raise ValueRangeError(f"to_number: {value} is outside the range of int, {INT64_MIN} … {INT64_MAX}")
+        raise ValueRangeError(f"{functor}: {value} is outside the range of int, {INT64_MIN} … {INT64_MAX}")
+    return value
+
+
+def _to_unsigned(text: str) -> int:
+    if (value := _to_number(text, "to_unsigned")) < 0:
+        raise ValueRangeError(f"to_unsigned: {value} is outside the range of unsigned, 0 … {INT64_MAX}")
     return value
 
 
@@ -89,6 +97,21 @@ def _range(start: int, end: int, step: int | None = None) -> range:
     return found
 
 
+def _float_range(start: float, end: float, step: float | None = None) -> np.ndarray:
+    """As Soufflé has it: each number is the one before it and the step, so that roundings add up."""
+    if step == 0.0:
+        return np.array([start] * (start != end))
+    by = step or (1.0 if start <= end else -1.0)
+    many = (end - start) / by
+    if many <= 0.0:
+        return np.empty(0)
+    found = np.add.accumulate(np.array([start, *[by] * int(many + 2.0)])) if many <= MOST_NUMBERS else np.array([start])
+    inside = found[found < end] if by > 0 else found[found > end]
+    if len(inside) == len(found):  # too many, or the step is lost in rounding
+        raise ValueRangeError(f"range({start}, {end}{f', {step}' if step else ''}) has more than {MOST_NUMBERS} numbers")
+    return inside + 0.0
+
+
 STRING_FUNCTORS: dict[str, Functor] = {
     "cat": Functor((STR, STR), STR, lambda *parts: "".join(parts), variadic=True),
     "least": Functor((STR, STR), STR, min, variadic=True),
@@ -97,14 +120,20 @@ STRING_FUNCTORS: dict[str, Functor] = {
     "substr": Functor((STR, INT, INT), STR, _substr),
     "to_string": Functor((None,), STR, _to_string),
     "to_number": Functor((STR,), INT, _to_number),
+    "to_unsigned": Functor((STR,), UNSIGNED, _to_unsigned),
     "to_float": Functor((STR,), FLOAT, _to_float),
     "range": Functor((INT, INT), INT, _range, variadic=True, many=True),
+    "float_range": Functor((FLOAT, FLOAT), FLOAT, _float_range, variadic=True, many=True),
+    "unsigned_range": Functor((UNSIGNED, UNSIGNED), UNSIGNED, _range, variadic=True, many=True),
     "contains": Functor((STR, STR), None, lambda part, text: part in text),
     "match": Functor((STR, STR), None, matches, check=translated, at_once=matching),
     "!contains": Functor((STR, STR), None, lambda part, text: part not in text),
     "!match": Functor((STR, STR), None, lambda pattern, text: not matches(pattern, text), check=translated, at_once=matching),
 }
 
+
+RANGES: dict[Type | None, str] = {FLOAT: "float_range", UNSIGNED: "unsigned_range"}
+"""What `range` is of ends that are no ints."""
 
 OF_STRINGS = {"+": "cat", "min": "least", "max": "greatest"}
 """What operators are on strings; on anything else they are arithmetic."""

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lftj.errors import LftjError
-from lftj.program.functors import STRING_FUNCTORS
+from lftj.program.functors import RANGES, STRING_FUNCTORS
 from lftj.program.schema import UNKNOWN, Catalog
 from lftj.program.signatures import Guess, aggregate_type, common_type, operand_types, result_type, rounded_type
 from lftj.syntax import tree
-from lftj.types import BOOL, DATE, FLOAT, INT, STR, Type, type_of_value
+from lftj.syntax.functors import PREFIX
+from lftj.types import BOOL, DATE, FLOAT, INT, STR, UNSIGNED, Type, type_of_value
 
 _OF_CLASS = {int: INT, float: FLOAT, str: STR, bool: BOOL}
 
@@ -56,7 +57,9 @@ class Inference:
     def _guess_call(self, call: tree.Call) -> Guess | None:
         name = call.functor
         if name == "as":
-            return self.guess(call.args[0])
+            return self._guess_named(call)
+        if name == "range" and (kind := common_type([self.guess(arg) for arg in call.args])) in RANGES:
+            name = RANGES[kind]
         if (known := STRING_FUNCTORS.get(name)) is not None and known.result is not None:
             return Guess(known.result, True)
         guesses = [self.guess(arg) for arg in call.args]
@@ -69,7 +72,8 @@ class Inference:
             found = common_type(guesses)
             return Guess(found, any(guess is not None and guess.firm for guess in guesses)) if found and None not in guesses else None
         if len(guesses) == 1:
-            return Guess(INT, True)
+            same = name in PREFIX and guesses[0] is not None and guesses[0].type.unsigned
+            return Guess(UNSIGNED if same or name == "to_unsigned" else INT, True)
         if len(guesses) != 2 or (operands := operand_types(name, guesses[0], guesses[1])) is None:
             return None
         firm = any(guess is not None and guess.firm for guess in guesses)
@@ -77,6 +81,13 @@ class Inference:
             return None
         result = result_type(name, *operands)
         return Guess(result, firm) if result else None
+
+    def _guess_named(self, call: tree.Call) -> Guess | None:
+        """`as(x, T)`: T, where there is such a type."""
+        try:
+            return Guess(self._catalog.type(str(getattr(call.args[1], "value", ""))), True)
+        except LftjError:
+            return self.guess(call.args[0])
 
     # ── collecting ────────────────────────────────────────────────────────────────────────────────────────────────────
     def _visit_body(self, body: tree.Body) -> None:
@@ -151,7 +162,7 @@ def _guess_constant(value: object) -> Guess | None:
         found = constant_type(value)
     except LftjError:
         return None
-    return Guess(found, found.name not in ("int", "decimal"))
+    return Guess(found, found.unsigned or found.name not in ("int", "decimal"))
 
 
 def constant_type(value: object) -> Type:

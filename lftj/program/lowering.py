@@ -24,7 +24,7 @@ from lftj.types import Type
 MOST_ALTERNATIVES = 4096
 """Combinations of disjunction branches that one rule may have."""
 
-PARTIAL = ("to_number", "to_float")
+PARTIAL = ("to_number", "to_unsigned", "to_float")
 """Functors that fail on some arguments: whatever else the body says about these is asked first."""
 
 _LIST = 4

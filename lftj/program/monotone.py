@@ -23,6 +23,8 @@ _SLOPES = {
     "-": (1, -1),
     "to_float": (1,),
     "to_int": (1,),
+    "as_int": (1,),
+    "as_unsigned": (1,),
     "round": (1, 1),
     "to_date": (1,),
     "year": (1,),

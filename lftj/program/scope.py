@@ -45,7 +45,7 @@ def term_aggregates(term: tree.Term | None) -> list[tree.Aggregate]:
 
 def negated_atom(literal: tree.Literal) -> tree.Atom | None:
     """The atom of `!atom`; None for everything else, the nested `!( … )` included."""
-    if isinstance(literal, tree.Negation) and len(literal.body.literals) == 1:
+    if isinstance(literal, tree.Negation) and len(literal.body.literals) == 1 and not literal.nested:
         inner = literal.body.literals[0]
         return inner if isinstance(inner, tree.Atom) else None
     return None

@@ -2,12 +2,12 @@
 
 | operator                     | operands                         | result                        |
 |------------------------------|----------------------------------|-------------------------------|
-| `+ - * / % ^`, unary `-`     | two ints or two floats           | the same                      |
+| `+ - * / % ^`, unary `-`     | two ints, unsigneds or floats    | the same                      |
 | `+ -`, unary `-`             | two decimals of one scale        | decimal of that scale         |
 | `*`                          | decimals, or one and an int      | decimal: the scales added     |
 | `-`                          | two dates / two timestamps       | int: days / microseconds      |
 | `+ -`                        | date and int / timestamp and int | date / timestamp              |
-| `band bor … lor lxor lnot`    | ints                             | int                           |
+| `band bor … lor lxor lnot`   | two ints or unsigneds            | the same                      |
 | `min max`                    | values of one type, not bool     | the same                      |
 | `+`                          | strs                             | str: one behind the other     |
 | `= !=`                       | values of one type               |                               |
@@ -21,13 +21,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from lftj.syntax.functors import FUNCTORS, WORD_FUNCTORS, unknown_hint
-from lftj.types import BOOL, DATE, FLOAT, INT, MAX_DECIMAL_PRECISION, STR, Type, decimal
+from lftj.types import BOOL, DATE, FLOAT, INT, MAX_DECIMAL_PRECISION, STR, UNSIGNED, Type, Unsigned, decimal
 
 ARITHMETIC = frozenset("+-*/%^")
 BITWISE = frozenset(WORD_FUNCTORS)
 """`band bor bxor bnot bshl bshr bshru land lor lxor lnot`: ints only."""
 
-KNOWN_FUNCTORS = frozenset(FUNCTORS) | ARITHMETIC | BITWISE | {"neg"}
+KNOWN_FUNCTORS = frozenset(FUNCTORS) | ARITHMETIC | BITWISE | {"neg", "ord"}
 _TEMPORAL = ("date", "timestamp")
 _EXACT = frozenset(("int", "decimal"))
 BUILT_IN_AGGREGATES = ("count", "sum", "min", "max", "mean", "concat")
@@ -62,7 +62,8 @@ def common_type(guesses: list[Guess | None]) -> Type | None:
 def operand_types(operator: str, left: Guess | None, right: Guess | None) -> tuple[Type, Type] | None:
     """The types that the two operands of an operator should have; None when too little is known."""
     if operator in BITWISE:
-        return INT, INT
+        bits = UNSIGNED if any(guess is not None and guess.type == UNSIGNED for guess in (left, right)) else INT
+        return bits, bits
     if left and left.type.name in _TEMPORAL and operator in "+-":
         return left.type, (right.type if right and right.type.name in _TEMPORAL else INT)
     if operator in "+-" and left is None and (right is None or right.type == INT):
@@ -90,8 +91,8 @@ def result_type(operator: str, left: Type, right: Type) -> Type | None:
         return None
     if left == STR:
         return STR if operator == "+" else None
-    if left == INT:
-        return INT if operator in ARITHMETIC or operator in BITWISE else None
+    if left.name == "int":
+        return left if operator in ARITHMETIC or operator in BITWISE else None
     if left == FLOAT:
         return FLOAT if operator in ARITHMETIC else None
     if left.name == "decimal":
@@ -107,6 +108,10 @@ def negated_type(type: Type) -> Type | None:
 CONVERSIONS: dict[tuple[str, str], tuple[str, Type]] = {
     ("to_number", "float"): ("to_int", INT),
     ("to_number", "decimal"): ("to_int", INT),
+    ("ord", "int"): ("as_int", INT),
+    ("to_unsigned", "int"): ("as_unsigned", UNSIGNED),
+    ("to_unsigned", "float"): ("to_int", UNSIGNED),
+    ("to_unsigned", "decimal"): ("to_int", UNSIGNED),
     ("to_float", "int"): ("to_float", FLOAT),
     ("to_float", "decimal"): ("to_float", FLOAT),
     ("to_date", "timestamp"): ("to_date", DATE),
@@ -144,6 +149,10 @@ def conversion_hint(found: Type, expected: Type) -> str | None:
     """How to write the conversion from one type to another, where there is a way."""
     if expected.name == "str":
         return "convert it with to_string(…)"
+    if expected.unsigned and found.name in ("int", "float", "str"):
+        return "convert it with to_unsigned(…)"
+    if found.unsigned and expected == INT:
+        return "convert it with to_number(…)"
     if (found.name, expected.name) in (("int", "float"), ("str", "float"), ("decimal", "float")):
         return "convert it with to_float(…)"
     if (found.name, expected.name) in (("float", "int"), ("str", "int")):
@@ -160,6 +169,8 @@ def constant_hint(value: object, expected: Type) -> str | None:
     """How to write a constant of type `expected` instead of `value`, where one may have meant that."""
     if expected.name in ("date", "timestamp") and isinstance(value, str):
         return f'write {expected.name}("{value}")'
+    if isinstance(value, Unsigned):
+        return f"write {value} without the u" if expected.numeric else None
     if expected == BOOL:
         return "write true or false"
     if expected.name == "decimal" and re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", str(value)):

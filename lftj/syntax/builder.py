@@ -81,6 +81,14 @@ def to_number(text: object) -> Expression:
     return call("to_number", text)
 
 
+def to_unsigned(value: object) -> Expression:
+    """An int, the whole part of a float, or the integer that a string holds, as an unsigned.
+
+    ValueRangeError (E220) where it is below 0, ValueTypeError (E210) where a text holds none.
+    """
+    return call("to_unsigned", value)
+
+
 def to_float(value: object) -> Expression:
     """The float nearest to an int, to a decimal, or to the number that a string holds.
 

@@ -9,7 +9,7 @@ import re
 
 from lftj.errors import LftjError, NullValueError, ParseError, Span, ValueRangeError, ValueTypeError
 from lftj.syntax.tree import LiteralValue
-from lftj.types import plain
+from lftj.types import Unsigned, plain
 
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v", "\\": "\\", '"': '"', "'": "'"}
@@ -31,12 +31,25 @@ def read_integer(text: str, span: Span | None) -> int:
     value = int(significant if significant not in ("", "-") else "0", base) if len(significant) <= _LONGEST_INTEGER else None
     if value is None or not INT64_MIN <= value <= INT64_MAX:
         raise _too_large(shown, span)
-    return value
+    if digits is text:
+        return value
+    if value < 0:
+        raise ValueRangeError(f"{text} is below 0, and unsigned", span=span, hint=f"write {value}")
+    return Unsigned(value)
 
 
 def _too_large(shown: str, span: Span | None = None) -> ValueRangeError:
     hint = f"integers go from {INT64_MIN} to {INT64_MAX}; write it as a string or as a float"
     return ValueRangeError(f"the integer {shown} does not fit in 64 bits", span=span, hint=hint)
+
+
+def read_ipv4(text: str, span: Span | None) -> int:
+    """The number that an address such as `127.0.0.1` is; raises ParseError where a part is above 255."""
+    sign = -1 if text.startswith("-") else 1
+    parts = [int(part) if len(part) <= 3 else 256 for part in text.removeprefix("-").split(".")]
+    if max(parts) > 255:
+        raise ParseError(f"{text[:40]} is not an address", span=span, hint="each of its four numbers is from 0 to 255")
+    return sign * int.from_bytes(bytes(parts), "big")
 
 
 def read_float(text: str, span: Span | None) -> float:
@@ -95,6 +108,8 @@ def print_constant(value: LiteralValue) -> str:
     match value:
         case bool():
             return "true" if value else "false"
+        case Unsigned():
+            return f"{int(value)}u"
         case int() | float():
             return repr(value)
         case str():
@@ -108,7 +123,7 @@ def print_constant(value: LiteralValue) -> str:
 
 
 # ── from Python ───────────────────────────────────────────────────────────────────────────────────────────────────────
-_EXACT = (bool, int, float, str, datetime.datetime, datetime.date, decimal.Decimal)
+_EXACT = (bool, int, Unsigned, float, str, datetime.datetime, datetime.date, decimal.Decimal)
 
 
 def check_value(value: object) -> LiteralValue:

@@ -12,7 +12,7 @@ from lftj.syntax.recovery import DIRECTIVE, PREPROCESSOR
 from lftj.syntax.remedies import remedy
 from lftj.syntax.source import Source
 
-_TERM_STARTS = frozenset({"NAME", "INTEGER", "FLOAT", "STRING", "LPAR", "WILDCARD"})
+_TERM_STARTS = frozenset({"NAME", "INTEGER", "FLOAT", "IPV4", "STRING", "LPAR", "WILDCARD"})
 _OTHER_STARTS = frozenset({"TRUE", "FALSE", "AGGREGATE", "AGGREGATE_CALL", "LSQB", "DOLLAR", "AT", "MINUS", "PREFIX", "NOT", "AGG_OPEN"})
 _WORDS: dict[str, str] = {
     "END": "`.`",
@@ -114,8 +114,8 @@ def _preprocessor(source: Source, offset: int, end: int) -> ParseError:
     span = source.span(offset, offset + len(shown))
     if shown[1:] in functors.BODY_AGGREGATES:
         return ParseError(f"unexpected `{shown}`", span=span, hint="aggregates have no `#`: n = count : { … } in a body, count() in a head")
-    hint = "run the C preprocessor first (mcpp -P or cpp -P) and give its output; comments start with //"
-    return ParseError(f"preprocessor lines (`{shown}`) are not supported", code="E101", span=span, hint=hint)
+    hint = "preprocessor lines are carried out by lftj run and lftj check, each on a line of its own; comments start with //"
+    return ParseError(f"a preprocessor line (`{shown}`) within rules", code="E101", span=span, hint=hint)
 
 
 def _unknown_directive(source: Source, offset: int, word: re.Match[str]) -> ParseError:
@@ -132,7 +132,7 @@ def _unknown_directive(source: Source, offset: int, word: re.Match[str]) -> Pars
 
 def _unexpected_number(source: Source, offset: int, previous: Token | None) -> ParseError | None:
     """A name that starts with a digit."""
-    if previous is None or previous.type not in ("INTEGER", "FLOAT") or previous.end_pos != offset:
+    if previous is None or previous.type not in ("INTEGER", "FLOAT", "IPV4") or previous.end_pos != offset:
         return None
     rest = re.compile(r"[\w?]+").match(source.text, offset)
     if rest is None:

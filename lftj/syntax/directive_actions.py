@@ -42,13 +42,15 @@ class DirectiveActions(TermActions):
         return str(name), str(self.string([value]).value if value.type == "STRING" else value)
 
     def pragma(self, children: Children) -> list[tree.Clause]:
-        """Options of Soufflé that change no rows are left out; the others are refused by name."""
-        keyword, option, _ = children
+        """Options of Soufflé that have no effect here are kept for a warning; what is no option is refused by name."""
+        keyword, option, value = children
         name = self.string([option]).value
         if name not in functors.PRAGMAS:
             hint = "leave it out and pass options on the command line or to lftj.connect()"
             self.unsupported(f'`.pragma "{name}"` is', self.between(keyword, option), hint)
-        return []
+            return []
+        given = "" if value is None else str(self.string([value]).value)
+        return [tree.Pragma(str(name), given, span=self.between(keyword, option))]
 
     def literal_order(self, children: Children) -> None:
         """One order of a body, in a `.plan`. The order never changes results, and the planner chooses one: nothing is kept of it."""

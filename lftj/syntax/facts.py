@@ -25,7 +25,7 @@ _NO_DIRECTIVE = rf"(?!(?:{'|'.join(DIRECTIVE_WORDS)})(?![\w?]))"
 _FACT = re.compile(rf"([^\W\d]\w*)\([ \t]*({_CONSTANT}(?:[ \t]*,[ \t]*{_CONSTANT})*+)[ \t]*\)\.{_NO_DIRECTIVE}")
 _VALUE = re.compile(rf"({_STRING})|({_FLOAT})|(-?[0-9]+)")
 _BETWEEN = re.compile(rf"(?:[\s\ufeff]++|{_COMMENT})++")
-_CLAUSE = re.compile(rf'(?:[^"/.0-9]++|{_STRING}|{_COMMENT}|/|[0-9]++(?:\.[0-9]++)?|\.(?!{_NO_DIRECTIVE}))*+\.')
+_CLAUSE = re.compile(rf'(?:[^"/.0-9]++|{_STRING}|{_COMMENT}|/|[0-9]++(?:\.[0-9]++)*+|\.(?!{_NO_DIRECTIVE}))*+\.')
 """Everything up to the dot that ends a clause; possessive throughout, so that no text makes it backtrack."""
 
 _UNUSUAL = RESERVED_RELATIONS | BODY_AGGREGATES
@@ -69,7 +69,7 @@ def _fact(source: Source, found: re.Match[str]) -> tree.Rule | None:
     shift = column - found.start()
 
     def span(start: int, end: int) -> Span:
-        return Span(line, start + shift, line, end + shift, source.file, source.text)
+        return Span(line, start + shift, line, end + shift, source.file, source.shown)
 
     constants: list[tree.Term] = []
     for value in _VALUE.finditer(source.text, found.start(2), found.end(2)):

@@ -44,6 +44,7 @@ FUNCTORS: dict[str, tuple[int, int | None]] = {
     "substr": (3, 3),
     "to_string": (1, 1),
     "to_number": (1, 1),
+    "to_unsigned": (1, 1),
     "to_float": (1, 1),
     "to_date": (1, 1),
     "year": (1, 1),
@@ -65,6 +66,7 @@ USAGE: dict[str, str] = {
     "substr": "write substr(text, first, length); the first character has number 0",
     "to_string": "write to_string(value)",
     "to_number": "write to_number(text)",
+    "to_unsigned": "write to_unsigned(text)",
     "to_float": "write to_float(value)",
     "to_date": "write to_date(timestamp)",
     "year": "write year(date)",
@@ -74,6 +76,7 @@ USAGE: dict[str, str] = {
     "min": "write min(a, b, …)",
     "max": "write max(a, b, …)",
     "range": "write x = range(from, to) or x = range(from, to, step)",
+    "ord": "write ord(number)",
     "contains": "write contains(part, text)",
     "match": "write match(pattern, text)",
     **{name: f"write {name} x" if name in PREFIX else f"write x {name} y" for name in WORD_FUNCTORS},
@@ -84,12 +87,11 @@ SYNONYMS: dict[str, str] = {
     "itof": "to_float",
     "utof": "to_float",
     "ftoi": "to_number",
-    "ftou": "to_number",
-    "itou": "to_number",
+    "ftou": "to_unsigned",
+    "itou": "to_unsigned",
     "utoi": "to_number",
-    "to_unsigned": "to_number",
 }
-"""Soufflé's other conversions: there is one integer type here."""
+"""Soufflé's other names for conversions."""
 
 LIKE = 'patterns are those of regular expressions, for the whole string, with .* for % and . for _: match("PROMO.*", s)'
 OF_SQL: dict[str, str] = {
@@ -121,17 +123,27 @@ RESERVED_RELATIONS = frozenset(WORD_FUNCTORS) | PREDICATES | {"true", "false", "
 QUALIFIERS = frozenset({"inline", "no_inline", "magic", "no_magic", "brie", "btree", "btree_delete"})
 DIRECTIVE_QUALIFIERS = frozenset({"input", "output", "printsize"})
 
-PRAGMAS = frozenset({
-    "RamSIPS", "auto-schedule", "debug-report", "disable-transformers", "emit-statistics", "index-stats", "inline-exclude", "jobs",
-    "legacy", "magic-transform", "magic-transform-exclude", "no-warn", "profile", "profile-frequency", "show", "suppress-warnings",
-    "verbose", "warn",
-})  # fmt: skip
-"""Options that a program may set with `.pragma` and that change no rows: they are read and have no effect here."""
+_ONLY_TIME = dict.fromkeys((
+    "RamSIPS", "auto-schedule", "compile", "disable-transformers", "engine", "generate", "inline-exclude", "jobs", "magic-transform",
+    "magic-transform-exclude",
+), "it changes the time that Soufflé takes and no rows")  # fmt: skip
+_ONLY_TOLD = dict.fromkeys((
+    "debug-report", "dl-program", "emit-statistics", "include-dir", "index-stats", "legacy", "libraries", "library-dir", "live-profile",
+    "macro", "no-preprocessor", "no-warn", "parse-errors", "preprocessor", "profile", "profile-frequency", "show", "suppress-warnings",
+    "swig", "verbose", "version", "warn", "wno",
+), "it has no effect here")  # fmt: skip
+PRAGMAS: dict[str, str] = {
+    **_ONLY_TIME,
+    **_ONLY_TOLD,
+    "provenance": "proofs are not shown here",
+    "fact-dir": "name the folder with -F",
+    "output-dir": "name the folder with -D",
+}
+"""Options that a program may set with `.pragma`: they are read and have no effect here, for this reason."""
 
 # ── recognised, but refused ───────────────────────────────────────────────────────────────────────────────────────────
 UNSUPPORTED_FUNCTORS: dict[str, str] = {
     "autoinc": "number the rows before loading them, or use a key that the data has",
-    "ord": "compare the strings themselves with < and >",
 }
 """Functors of Soufflé that are not supported, with what to write instead."""
 
@@ -153,8 +165,11 @@ UNSUPPORTED_DIRECTIVES: dict[str, tuple[str, str]] = {
     "override": ("overriding rules of a component (`.override`) is", "write the rules that you want directly"),
     "functor": ("functors from C++ libraries (`.functor`) are", "compute the value in Python before loading, or use the built-in functors"),
     "lattice": ("lattices (`.lattice`) are", "use min(…) or max(…) in a rule head"),
-    "include": ("`.include` is", "give both files' text to add_rules(), one after the other"),
-    "once": ("`.once` is", "leave it out: files are not included by other files"),
+    "include": (
+        "`.include` within rules is",
+        "lftj run and lftj check include files, on lines of their own; else give both files' text to add_rules()",
+    ),
+    "once": ("`.once` within rules is", "lftj run and lftj check read it, on a line of its own; leave it out elsewhere"),
     "debug_delta": ("`.debug_delta` is", "subscribe to the relation to see its changes"),
 }
 """Directives of Soufflé that are not supported: what they are, and what to write instead."""

@@ -28,6 +28,7 @@ class Application:
     args: tuple[tree.Term, ...]
     brackets: bool
     span: Span
+    grouped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +165,8 @@ class Phrases:
             return self.typed_constant(phrase)
         if name == "as":
             return self.as_type(phrase)
+        if name == "ord" and len(args) == 1:
+            return tree.Call(name, args, span=span)
         if (name in ("min", "max") and len(args) == 1) or not functors.is_functor(name):
             aggregate = tree.HeadAggregate(name, args, span=span)
             self.unplaced.append(aggregate)
@@ -214,5 +217,5 @@ class Phrases:
 
     def number(self, token: Token, sign: str = "", place: Span | None = None) -> tree.Constant:
         """A number, with the sign before it."""
-        read = constants.read_integer if token.type == "INTEGER" else constants.read_float
+        read = {"INTEGER": constants.read_integer, "IPV4": constants.read_ipv4}.get(token.type, constants.read_float)
         return self.guarded(read, sign + token.value, place or self.at(token))

@@ -29,6 +29,8 @@ def print_clause(clause: tree.Clause) -> str:
             return _print_declaration(clause)
         case tree.TypeAlias():
             return f".type {clause.name} " + (f"= {' | '.join([clause.base, *clause.others])}" if clause.others else f"<: {clause.base}")
+        case tree.Pragma(option, value):
+            return f".pragma {print_string(option)}" + (f" {print_string(value)}" if value else "")
         case tree.Directive():
             parameters = ", ".join(f"{name}={_print_parameter(value)}" for name, value in clause.parameters)
             return f".{clause.kind} {clause.relation}" + (f"({parameters})" if parameters else "")
@@ -39,7 +41,7 @@ def print_node(node: tree.Node) -> str:
     match node:
         case tree.ParsedProgram():
             return print_program(node)
-        case tree.Rule() | tree.Declaration() | tree.TypeAlias() | tree.Directive():
+        case tree.Rule() | tree.Declaration() | tree.TypeAlias() | tree.Directive() | tree.Pragma():
             return print_clause(node)
         case tree.Column():
             return _print_column(node)
@@ -117,7 +119,7 @@ def print_literal(literal: tree.Literal) -> str:
             return f"{print_term(left)} {operator} {print_term(right)}"
         case tree.Truth(value):
             return "true" if value else "false"
-        case tree.Negation(tree.Body((tree.Atom() | tree.Negation() | tree.Truth() as only,))):
+        case tree.Negation(tree.Body((tree.Atom() | tree.Negation() | tree.Truth() as only,)), nested=False):
             return f"!{print_literal(only)}"
         case tree.Negation(body):
             return f"!({print_body(body)})"

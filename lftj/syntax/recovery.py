@@ -12,7 +12,7 @@ DIRECTIVE_WORDS = (
 DIRECTIVE = re.compile(rf"\.({'|'.join(DIRECTIVE_WORDS)})(?![\w?])")
 PREPROCESSOR = re.compile(r"#(?:\\\r?\n|[^\n\r])*+")
 _PIECE = re.compile(
-    r"""(?P<quiet> "[^"\\\n\r]*+(?:\\[^\n\r][^"\\\n\r]*+)*+"? | //[^\n\r]* | /\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/)? | [0-9]+\.[0-9]+ )
+    r"""(?P<quiet> "[^"\\\n\r]*+(?:\\[^\n\r][^"\\\n\r]*+)*+"? | //[^\n\r]* | /\*[^*]*+(?:\*(?!/)[^*]*+)*+(?:\*/)? | [0-9]+(?:\.[0-9]+)+ )
       | (?P<directive> \.[A-Za-z_]+(?![\w?]) )
       | (?P<end> \.(?=\s|//|/\*|\Z) )
       | (?P<open> \{ ) | (?P<close> \} )

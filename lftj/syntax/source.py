@@ -16,7 +16,7 @@ class Source:
 
     def __init__(self, text: str, file: str | None = None, within: tuple[str, str] = ("", "")):
         """`within`: what is read before and behind `text`, whole lines and the end of one. Places are those in `text` alone."""
-        self._shown = text
+        self.shown = text
         before, behind = within
         self._lines_before = len(before.splitlines())
         self.text = text = f"{before}{text}{behind}"
@@ -30,7 +30,7 @@ class Source:
         """The place of `text[start:end]`."""
         line, column = self.place(start)
         end_line, end_column = self.place(end)
-        return Span(line, column, end_line, end_column, self.file, self._shown)
+        return Span(line, column, end_line, end_column, self.file, self.shown)
 
     def place(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset, both from 1 where the text begins."""

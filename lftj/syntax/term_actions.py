@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lark import Token
 
 from lftj.syntax import constants, functors, tree
@@ -88,7 +90,9 @@ class TermActions(Phrases):
     def negation(self, children: Children) -> tree.Negation:
         sign, phrase = children
         literals = self.literals(phrase)
-        return tree.Negation(tree.Body(literals, span=self.at(phrase)), span=self.between(sign, phrase))
+        grouped = isinstance(phrase, Group) or (isinstance(phrase, Application) and phrase.grouped)
+        nested = grouped and len(literals) == 1 and isinstance(literals[0], tree.Atom)
+        return tree.Negation(tree.Body(literals, span=self.at(phrase)), nested, span=self.between(sign, phrase))
 
     def conjunction(self, children: Children) -> Children:
         return children
@@ -101,6 +105,8 @@ class TermActions(Phrases):
         span = self.between(opening, closing)
         if not isinstance(content, Branches):
             assert isinstance(content, list)
+            if len(content) == 1 and isinstance(content[0], Application):
+                return replace(content[0], grouped=True)
             if len(content) == 1 and not isinstance(content[0], LITERALS):
                 return self.number(content[0]) if isinstance(content[0], Token) else content[0]
             if all(isinstance(phrase, (*TERMS, Token)) for phrase in content) and not all(is_truth(phrase) for phrase in content):

@@ -118,9 +118,10 @@ class Truth(Node):
 
 @dataclass(frozen=True)
 class Negation(Node):
-    """`!atom` (a body of one atom) or the nested `!( … )`."""
+    """`!atom` (a body of one atom) or the nested `!( … )`; `nested` where this has one atom, whose variables may be its own."""
 
     body: Body
+    nested: bool = False
 
 
 @dataclass(frozen=True)
@@ -201,7 +202,15 @@ class Directive(Node):
     parameters: tuple[tuple[str, str | int], ...] = ()
 
 
-Clause = Rule | Declaration | TypeAlias | Directive
+@dataclass(frozen=True)
+class Pragma(Node):
+    """`.pragma "option" "value"`: an option of Soufflé that has no effect here."""
+
+    option: str
+    value: str = ""
+
+
+Clause = Rule | Declaration | TypeAlias | Directive | Pragma
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 | type             | Python value        | code                                                                  |
 |------------------|---------------------|-----------------------------------------------------------------------|
 | `int`            | `int`               | itself                                                                |
+| `unsigned`       | `int` from 0 on     | itself                                                                |
 | `float`          | `float`             | order-preserving bijection of the bits; −0.0 is 0.0; NaN is refused   |
 | `str`            | `str`               | number in the dictionary (order of arrival, not of the alphabet)      |
 | `bool`           | `bool`              | 0 or 1                                                                |
@@ -19,18 +20,33 @@ from lftj.types.codes import (
     INT64_MAX,
     INT64_MIN,
     Interning,
+    Unsigned,
     code_of,
     code_range,
     codes_to_floats,
     decode_scalar,
     encode_constant,
     encode_scalar,
+    float_text,
     floats_to_codes,
     lookup_scalar,
     plain,
     type_of_value,
 )
-from lftj.types.column import BOOL, DATE, FLOAT, INT, MAX_DECIMAL_PRECISION, STR, TIMESTAMP, Type, decimal, parse_type, type_of_python
+from lftj.types.column import (
+    BOOL,
+    DATE,
+    FLOAT,
+    INT,
+    MAX_DECIMAL_PRECISION,
+    STR,
+    TIMESTAMP,
+    UNSIGNED,
+    Type,
+    decimal,
+    parse_type,
+    type_of_python,
+)
 
 __all__ = [
     "BOOL",
@@ -42,8 +58,10 @@ __all__ = [
     "MAX_DECIMAL_PRECISION",
     "STR",
     "TIMESTAMP",
+    "UNSIGNED",
     "Interning",
     "Type",
+    "Unsigned",
     "code_of",
     "code_range",
     "codes_to_floats",
@@ -51,6 +69,7 @@ __all__ = [
     "decode_scalar",
     "encode_constant",
     "encode_scalar",
+    "float_text",
     "floats_to_codes",
     "lookup_scalar",
     "parse_type",

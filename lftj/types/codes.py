@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from lftj.errors import NullValueError, ValueRangeError, ValueTypeError
-from lftj.types.column import BOOL, DATE, FLOAT, INT, STR, TIMESTAMP, Type, decimal
+from lftj.types.column import BOOL, DATE, FLOAT, INT, STR, TIMESTAMP, UNSIGNED, Type, decimal
 
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 
@@ -23,7 +23,15 @@ _RANGES = {
     "date": (datetime.date.min.toordinal() - _EPOCH_DAY, datetime.date.max.toordinal() - _EPOCH_DAY),
     "timestamp": ((datetime.datetime.min - _EPOCH) // _MICROSECOND, (datetime.datetime.max - _EPOCH) // _MICROSECOND),
 }
-_OF_PYTHON = {int: INT, float: FLOAT, str: STR, bool: BOOL, datetime.date: DATE, datetime.datetime: TIMESTAMP}
+
+
+class Unsigned(int):
+    """An unsigned constant as it is written, `1u`: an int that takes no other type of its own accord."""
+
+    __slots__ = ()
+
+
+_OF_PYTHON = {Unsigned: UNSIGNED, int: INT, float: FLOAT, str: STR, bool: BOOL, datetime.date: DATE, datetime.datetime: TIMESTAMP}
 
 
 class Spelling(Protocol):
@@ -41,7 +49,11 @@ class Interning(Spelling, Protocol):
 
 
 def code_range(type: Type) -> tuple[int, int] | None:
-    """The least and the greatest code of a type whose values are fewer than its codes: dates, timestamps, decimals. None for others."""
+    """The least and the greatest code of a type whose values are fewer than its codes: unsigned, dates, timestamps, decimals. None for
+    others.
+    """
+    if type.unsigned:
+        return 0, INT64_MAX
     if type.precision is not None:
         return 1 - 10**type.precision, 10**type.precision - 1
     return _RANGES.get(type.name)
@@ -58,6 +70,14 @@ def codes_to_floats(codes: np.ndarray) -> np.ndarray:
     """The float64 values of int64 codes; inverse of `floats_to_codes`."""
     codes = np.asarray(codes, dtype=np.int64)
     return (codes ^ ((codes >> 63) & _WITHOUT_SIGN)).view(np.float64)
+
+
+def float_text(value: float) -> str:
+    """The fewest digits that read back as the same float, laid out as C++ does with 17: `1`, `0.1`, `1e-05`, `12345678901234568`."""
+    text = repr(value)
+    if text.endswith(".0"):
+        return text[:-2]
+    return str(int(value)) if text.endswith("e+16") else text
 
 
 def _float_code(value: float) -> int:
@@ -117,7 +137,7 @@ def code_of(type: Type, value: object) -> int:
     if value is None:
         raise NullValueError("NULL is not a value", hint='leave the row out, or load with nulls="drop"')
     if type.name == "int" and isinstance(value, int) and not isinstance(value, bool):
-        return _in_range(type, value)
+        return _in_range(type, int(value))
     if type.name == "bool" and isinstance(value, bool):
         return int(value)
     if type.name == "float" and isinstance(value, (float, int)) and not isinstance(value, bool):
@@ -133,8 +153,9 @@ def code_of(type: Type, value: object) -> int:
 
 # ── parts of code_of ──────────────────────────────────────────────────────────────────────────────────────────────────
 def _in_range(type: Type, code: int) -> int:
-    if not INT64_MIN <= code <= INT64_MAX:
-        raise ValueRangeError(f"{_shown(code)} is outside the range of {type}, {INT64_MIN} … {INT64_MAX}")
+    least, greatest = code_range(type) or (INT64_MIN, INT64_MAX)
+    if not least <= code <= greatest:
+        raise ValueRangeError(f"{_shown(code)} is outside the range of {type}, {least} … {greatest}")
     return code
 
 

@@ -14,19 +14,25 @@ MAX_DECIMAL_PRECISION = 18
 """Digits that always fit an int64."""
 
 _DECIMAL_TEXT = re.compile(r"\s*decimal\s*\(\s*(\d+)\s*,\s*(\d+)\s*\)\s*")
-_NAMES = {"int": "int", "number": "int", "unsigned": "int", "float": "float", "str": "str", "symbol": "str", "string": "str"}
+_NAMES = {"int": "int", "number": "int", "float": "float", "str": "str", "symbol": "str", "string": "str"}
 _NAMES |= {name: name for name in ("bool", "date", "timestamp")}
 
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """A column type. `precision` and `scale` are set for decimals only; make those with `decimal(precision, scale)`."""
+    """A column type. `precision` and `scale` are set for decimals only; make those with `decimal(precision, scale)`. The name of
+    unsigned integers is `int` too.
+    """
 
     name: str
     precision: int | None = None
     scale: int | None = None
+    unsigned: bool = False
+    """Ints from 0 on: a type of its own for checks, whose values are kept and computed as ints."""
 
     def __str__(self) -> str:
+        if self.unsigned:
+            return "unsigned"
         return self.name if self.precision is None else f"{self.name}({self.precision},{self.scale})"
 
     @property
@@ -43,6 +49,7 @@ class Type:
 
 
 INT, FLOAT, STR, BOOL, DATE, TIMESTAMP = (Type(name) for name in ("int", "float", "str", "bool", "date", "timestamp"))
+UNSIGNED = Type("int", unsigned=True)
 _ARROW = {
     "int": pa.int64(),
     "float": pa.float64(),
@@ -65,6 +72,8 @@ def decimal(precision: int, scale: int) -> Type:
 
 def parse_type(text: str) -> Type | None:
     """The type a declaration calls `text`, Soufflé's names included; None when there is no such type."""
+    if text.strip() == "unsigned":
+        return UNSIGNED
     if name := _NAMES.get(text.strip()):
         return Type(name)
     if not (found := _DECIMAL_TEXT.fullmatch(text)):

@@ -11,7 +11,7 @@ from pathlib import Path
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
 from tests.reference import evaluate
-from tests.reference.terms import Value
+from tests.reference.terms import Value, to_text
 
 PROGRAMS = Path(__file__).parent / "programs"
 
@@ -90,7 +90,7 @@ def as_text(rows: Iterable[Row], delimiter: str) -> str:
 
 
 def _shown(value: Value) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return str(to_text(value))
 
 
 def _directives(program: tree.ParsedProgram, kind: str) -> list[tree.Directive]:

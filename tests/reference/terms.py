@@ -77,6 +77,14 @@ def _subtract(left: Value, right: Value) -> Value:
     return left - right  # type: ignore[operator]
 
 
+def to_text(value: Value) -> Value:
+    """The text of a value; floats as C++ shows them, with the fewest digits that tell them apart."""
+    if isinstance(value, float):
+        fewest = next(text for digits in range(1, 18) if float(text := f"{value:.{digits}g}") == value)
+        return f"{value:.17g}" if "e" in fewest and "e" not in f"{value:.17g}" else fewest
+    return str(value).lower() if isinstance(value, bool) else format(value, "f" * isinstance(value, decimal.Decimal))
+
+
 FUNCTORS: dict[str, Callable[..., Value]] = {
     "+": _add,
     "-": _subtract,
@@ -100,8 +108,9 @@ FUNCTORS: dict[str, Callable[..., Value]] = {
     "cat": lambda *parts: "".join(parts),
     "strlen": len,
     "substr": lambda text, start, length: text[start : start + length] if start >= 0 and length >= 0 else "",
-    "to_string": lambda value: str(value).lower() if isinstance(value, bool) else format(value, "f" * isinstance(value, decimal.Decimal)),
+    "to_string": to_text,
     "to_number": int,
+    "to_unsigned": int,
     "to_float": float,
     "to_date": lambda value: value.date(),
     "year": lambda value: value.year,

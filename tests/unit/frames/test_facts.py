@@ -117,13 +117,21 @@ def test_relations_without_columns() -> None:
     assert facts("()\n()\n", {}, []) == [(), ()]
     assert facts("", {}, []) == []
     assert facts("nothing\n()\n", {"headers": "true"}, []) == [()]
-    with pytest.raises(LftjError, match="stdin, line 3: expected"):
-        facts("nothing\n()\nyes\n", {"headers": "true"}, [])
-    with pytest.raises(LftjError) as caught:
-        facts("()\nyes\n", {}, [])
-    assert str(caught.value) == (
-        "error[E232]: stdin, line 2: expected (), found 'yes'\n  help: a relation without columns has one line () when it holds"
-    )
+    assert facts("()\nyes\n", {}, []) == [(), ()]
+
+
+@pytest.mark.parametrize("rfc4180", ["true", "false"])
+def test_a_header_may_have_any_width(rfc4180: str) -> None:
+    for header in ("h", "a,b,c", ""):
+        found = facts(f"{header}\n1,x\n", {"headers": "true", "delimiter": ",", "rfc4180": rfc4180})
+        assert found == [(1, "x")]
+
+
+def test_where_fields_are_picked_lines_may_be_longer_and_shorter() -> None:
+    assert facts("1\tz\ta\n2\tz\tb\tmore\n3\t\tc", {"columns": "0:2"}) == [(1, "a"), (2, "b"), (3, "c")]
+    assert facts("h\na\tz\t1\tx\nb\tz\t2", {"columns": "2:0", "headers": "true"}) == [(1, "a"), (2, "b")]
+    with pytest.raises(LftjError, match="line 2: expected 3 columns, found 2"):
+        facts("1\tz\ta\n2\tz\n", {"columns": "0:2"})
 
 
 def test_compressed_and_missing_files(tmp_path: Path) -> None:
@@ -203,7 +211,7 @@ def test_a_limit_takes_the_first_by_value() -> None:
 
 
 def test_floats_keep_all_digits() -> None:
-    assert written([(0.1 + 0.2,), (1.0,), (-1e300,), (float("inf"),)], [("f", FLOAT)]) == "-1e+300\n0.30000000000000004\n1.0\ninf\n"
+    assert written([(0.1 + 0.2,), (1.0,), (-1e300,), (float("inf"),)], [("f", FLOAT)]) == "-1e+300\n0.30000000000000004\n1\ninf\n"
 
 
 @pytest.mark.parametrize("text", ["a\tb", "a\nb", "a\r"])

@@ -135,6 +135,38 @@ def test_a_program_without_output_is_warned_about(folder: Path, capsys: pytest.C
     assert capsys.readouterr().err == ""
 
 
+def test_pragmas_that_have_no_effect_are_warned_about(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = '.pragma "provenance" "explain" .pragma "fact-dir" "d" .pragma "magic-transform" "*"\n.decl a(x: number)\na(1).\n.output a\n'
+    path = program(folder, text)
+    assert main(["run", path, "-D", str(folder)]) == 0
+    told = capsys.readouterr().err.splitlines()
+    assert [line.partition(" is ignored: ")[0] for line in told] == [
+        f'warning: .pragma "{name}"' for name in ("provenance", "fact-dir", "magic-transform")
+    ]
+    assert "time" in told[2]
+    assert main(["run", path, "-D", str(folder), "-w"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_included_files_are_read_from_the_folder_of_the_program(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "decls.dl").write_text(".once\n.decl a(x: number)\n")
+    path = program(folder, '#define TOP 3\n.include "decls.dl"\n#include "decls.dl"\na(TOP).\n.output a\n')
+    assert main(["run", path, "-D", "-"]) == 0
+    assert capsys.readouterr().out.splitlines()[-2] == "3"
+    path = program(folder, '\n.include "../decls.dl"\n')
+    for command in ("run", "check"):
+        assert main([command, path]) == 1
+        assert ":2:1: error[E104]" in capsys.readouterr().err
+
+
+def test_a_relation_is_written_once_to_one_place(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = ".decl a(x: number)\na(1).\n.output a\n.output a(IO=stdout)\n.printsize a\n"
+    assert main(["run", program(folder, text), "-D", str(folder)]) == 0
+    for again in (".output a", '.output a(delimiter=",")', ".output a(IO=stdout)", ".printsize a"):
+        assert main(["run", program(folder, f"{text}{again}\n"), "-D", str(folder)]) == 1
+        assert "6:1: error[E231]" in capsys.readouterr().err
+
+
 def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
     assert capsys.readouterr().out.startswith("lftj 0.")

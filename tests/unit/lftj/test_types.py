@@ -201,7 +201,7 @@ def test_dates_python_cannot_show() -> None:
 
 def test_names() -> None:
     assert [str(parse_type(text)) for text in ("number", "unsigned", "symbol", "float", "bool", " decimal( 10 , 2 ) ")] == [
-        *("int", "int", "str", "float", "bool", "decimal(10,2)")
+        *("int", "unsigned", "str", "float", "bool", "decimal(10,2)")
     ]
     assert [parse_type(text) for text in ("record", "", "decimal", "decimal(19,2)", "decimal(2,3)")] == [None] * 5
     assert [type_of_python(t) for t in (int, "str", datetime.datetime, INT, datetime.date, bool)] == [INT, STR, TIMESTAMP, INT, DATE, BOOL]

@@ -12,7 +12,6 @@ from tests.unit.program.rules import checked, codes, parsed, problems
 
 FINE = [
     "",
-    ".decl b(x: int)",
     ".type id <: int .type name = symbol .decl q(x: id, y: name) h1(x) :- q(x, _), b(x).",
     ".type later <: sooner .type sooner <: int .decl q(x: later) q(1).",
     "hf(1, 2). hf(-3, 2.5).",

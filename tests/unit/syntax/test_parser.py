@@ -30,6 +30,7 @@ from lftj.syntax.tree import (
     Variable,
     Wildcard,
 )
+from lftj.types import Unsigned
 
 X, Y, Z, A = (Variable(name) for name in "xyza")
 B_X, C_X = Atom("b", (X,)), Atom("c", (X,))
@@ -146,8 +147,8 @@ def test_operators_bind_as_in_souffle(loose: str, tight: str):
     [
         ("0x1F", 31),
         ("0b101", 5),
-        ("7u", 7),
-        ("0x1fu", 31),
+        ("7u", Unsigned(7)),
+        ("0x1fu", Unsigned(31)),
         ("-9223372036854775808", -(2**63)),
         ("007", 7),
         ("1.50", 1.5),
@@ -247,7 +248,9 @@ def test_a_qualifier_is_told_from_the_clause_behind_it():
 def test_what_only_tells_souffle_how_to_evaluate_is_read_and_has_no_effect():
     rules = "p(x) :- q(x), r(x).{0}\np(x) :- q(x), ! r(x).{0}"
     plan = "\n  .plan 0: (2, 1), 1: (1, 2)"
-    assert parse('.pragma "magic-transform" "*" .pragma "legacy"' + rules.format(plan)) == parse(rules.format(""))
+    *pragmas, first, second = parse('.pragma "magic-transform" "*" .pragma "legacy"' + rules.format(plan)).clauses
+    assert (first, second) == parse(rules.format("")).clauses
+    assert [str(each) for each in pragmas] == ['.pragma "magic-transform" "*"', '.pragma "legacy"']
 
 
 def test_directives():
