@@ -57,11 +57,12 @@ class _Expansion:
 
     def _lines(self) -> Iterator[tuple[str, int, str]]:
         """The lines that are left: file, number and text. Raises LftjError."""
-        place, line = (self._file, 1), io.StringIO()
+        place: tuple[str, int] = (self._file, 1)
+        line = io.StringIO()
         try:
             self._pcpp.parse(_translated(self.texts[self._file]), str(self._folder / Path(self._file).name))
             while (token := self._pcpp.token()) is not None:
-                here = (token.source or self._file, token.lineno)
+                here = (str(token.source or self._file), int(token.lineno))
                 if here != place and token.value.strip():
                     if line.getvalue().strip():
                         yield *place, line.getvalue().rstrip("\n")
@@ -116,7 +117,7 @@ class _Expansion:
         class Reader(Preprocessor):
             lastdirective: Any
 
-            def on_file_open(self, is_system_include: bool, includepath: str) -> io.StringIO:
+            def on_file_open(self, is_system_include: bool, includepath: str) -> Any:
                 return outer.open(includepath, self.lastdirective.lineno, self.lastdirective.source)
 
             def on_error(self, file: str, line: int, msg: str) -> None:
