@@ -65,7 +65,7 @@ class _Expansion:
                 here = (str(token.source or self._file), int(token.lineno))
                 if here != place and token.value.strip():
                     if line.getvalue().strip():
-                        yield *place, line.getvalue().rstrip("\n")
+                        yield place[0], place[1], line.getvalue().rstrip("\n")
                     place, line = here, io.StringIO()
                 line.write(token.value.replace("\n", " ") if token.value.strip() else token.value.strip("\r\n"))
         except RecursionError:
@@ -77,7 +77,7 @@ class _Expansion:
             source, number = (directive.source, directive.lineno) if directive is not None else place
             raise self.refused(source, number, f"the preprocessor cannot read this: {reason}", None) from None
         if line.getvalue().strip():
-            yield *place, line.getvalue().rstrip("\n")
+            yield place[0], place[1], line.getvalue().rstrip("\n")
 
     def refused(self, source: str | None, line: int, message: str, hint: str | None) -> ParseError:
         """The error about one line."""
