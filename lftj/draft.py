@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lftj import frames
+from lftj.ahead import compile_for
 from lftj.commit import Proposal
 from lftj.errors import ArityError, DeclarationError, FrameError, ParseError, TransactionError
 from lftj.handles import RuleHandle, number_of, without
@@ -45,6 +46,8 @@ class Draft:
         self._aggregates = dict(engine.state.aggregates)
         self._changed_rules: set[str] = set()
         self._staged: dict[str, Staging] = {}
+        self.compile_seconds = 0.0
+        """What compiling took that the program needs."""
 
     def proposal(self) -> Proposal:
         """All of it, for the commit."""
@@ -121,6 +124,7 @@ class Draft:
         self._program = self._program.declare(schema)
         if view:
             self._views |= {schema.name}
+        self.compile_seconds += compile_for([schema], ())
         return self._program.catalog.relation(schema.name)
 
     def add_aggregate(self, aggregate: UserAggregate) -> None:
@@ -147,6 +151,8 @@ class Draft:
 
     def _add(self, parsed: tree.ParsedProgram, inputs: Iterable[Input] = ()) -> list[RuleHandle]:
         program, added = self._program.add(parsed, partial(self._engine.statistics.repeats, self._before.database))
+        rules = [rule.relation for source in added for rule in program.sources[source].normal.rules]
+        self.compile_seconds += compile_for(program.stratified.relations.values(), program.order.strata_of(rules))
         handles = [RuleHandle(source, program.rule(source)) for source in added]
         facts = []
         for name, rows in program.facts.items():

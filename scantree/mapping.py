@@ -6,7 +6,10 @@ import ctypes
 import gc
 import mmap
 import os
+import sys
 from contextlib import suppress
+from functools import cache
+from typing import Any
 
 NORESERVE = 0x4000  # Linux; the mmap module does not name it
 _FIXED = 0x10
@@ -17,8 +20,10 @@ def reserve(size: int) -> mmap.mmap:
 
     Before it is less, what nobody has any more is looked for: it may hold ranges.
     """
+    if not hasattr(mmap, "MAP_PRIVATE"):  # Windows, where memory is private
+        return mmap.mmap(-1, size)
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-    if os.uname().sysname == "Linux":
+    if sys.platform == "linux":
         flags |= NORESERVE
     with suppress(OSError, ValueError):
         return mmap.mmap(-1, size, flags=flags)
@@ -38,7 +43,7 @@ def show_file(address: int, file: int, first: int, size: int) -> None:
     Address and `first` are multiples of a page of the system. OSError when the system refuses.
     """
     protection, flags = mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_PRIVATE | _FIXED
-    if _system_map(address, size, protection, flags, file, first) != address:
+    if _system_map()(address, size, protection, flags, file, first) != address:
         raise OSError(ctypes.get_errno(), "cannot map a file")
 
 
@@ -52,6 +57,12 @@ def write_at(file: int, content: bytes | memoryview, place: int) -> None:
 
 
 _AT_ONCE = 1 << 16
-_system_map = ctypes.CDLL(None, use_errno=True).mmap
-_system_map.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_longlong]
-_system_map.restype = ctypes.c_void_p
+
+
+@cache
+def _system_map() -> Any:
+    """The system's own call, which takes an address; looked up when it is needed, since not every system has it."""
+    call = ctypes.CDLL(None, use_errno=True).mmap
+    call.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_longlong]
+    call.restype = ctypes.c_void_p
+    return call

@@ -6,7 +6,6 @@ workspace. A commit that died before leaves files that nothing names; they are s
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from lftj.distributed.files.sealed import sealed, unsealed
 from lftj.distributed.files.whole_files import whole_file
 from lftj.errors import DistributedError, LftjError
 from lftj.storage.database import BASE_SUFFIX
+from scantree.file_locks import lock_file, unlock_file
 
 FORMAT = 2
 _FILE = "manifest.json"
@@ -177,7 +177,7 @@ class PathLock:
             path.mkdir(parents=True, exist_ok=True)
             file = os.open(path / _LOCK, os.O_CREAT | os.O_RDWR)
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_file(file)
         except OSError:
             os.close(file)
             hint = "close the other workspace, or choose another path"
@@ -200,7 +200,7 @@ class PathLock:
         if (file := self._file) is not None:
             self._file = None
             if self.ours:
-                fcntl.flock(file, fcntl.LOCK_UN)  # closing it is not enough where a child has it
+                unlock_file(file)  # closing it is not enough where a child has it
             os.close(file)
 
     def __del__(self) -> None:
