@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from lftj.errors import MissingRowError as MissingRowError
     from lftj.errors import NullValueError as NullValueError
     from lftj.errors import ParseError as ParseError
+    from lftj.errors import PathOutsideError as PathOutsideError
     from lftj.errors import ProgramErrors as ProgramErrors
     from lftj.errors import Span as Span
     from lftj.errors import StratificationError as StratificationError
@@ -116,7 +117,7 @@ _NAMES = {
     "distributed.transaction": "DistributedTransaction",
     "distributed.workspace": "DistributedWorkspace",
     "errors": "ArityError DeclarationError DistributedError ExpressionError FileMissingError FrameError KeyViolationError LftjError "
-    "LimitError MissingRowError NullValueError ParseError ProgramErrors Span StratificationError TransactionError TypeClashError "
+    "LimitError MissingRowError NullValueError ParseError PathOutsideError ProgramErrors Span StratificationError TransactionError TypeClashError "
     "UnknownNameError UnsafeRuleError ValueRangeError ValueTypeError",
     "explain.plan": "PlanReport",
     "handles": "Relation RuleHandle",

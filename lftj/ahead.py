@@ -1,9 +1,9 @@
 """Which kernels a program may call, so that all of them are compiled when its rules are added and none in a commit or a query.
 
 Kernels come in groups. Every relation needs `rows`, every rule `rules`; the others only programs with what they are for: `sums` and
-`floats` aggregates, `strings` columns of text, `recursion` cycles, and `lattices` cycles through `min` and `max`. Compiling all of them
-takes a processor about a minute, of which three kernels with a join inside (`run`, `run_rounds`, `run_improvement`) take half.
-The kernels of parts on Spark (`scantree.stored_kernels`) are compiled by the workers, once for each machine.
+`floats` aggregates, `strings` columns of text, `recursion` cycles. Compiling all of them takes a processor about a minute, of which three
+kernels with a join inside (`run`, `run_rounds`, `run_improvement`) take half. The kernels of parts on Spark (`scantree.stored_kernels`)
+are compiled by the workers, once for each machine.
 """
 
 from __future__ import annotations
@@ -87,9 +87,24 @@ lftj.heads.concatenation_kernels measure_joined W W W W W W
 lftj.text_index_kernels enter_some W i i i W
 """,
     "recursion": """
-lftj.recursion.update.rounds_kernels run_rounds W lftj.recursion.update.rounds_kernels.Surroundings:i,i,i,i lftj.recursion.update.settle_kernels.Trees:R,R,R,R lftj.recursion.update.rounds_kernels.Questions:R,R,W lftj.recursion.update.waiting_kernels.Waiting:R,W R R W
-lftj.recursion.by_parts.counted_walk_kernels counted_walk lftj.recursion.by_parts.walk_kernels.Parts:W,W,W lftj.recursion.by_parts.walk_kernels.Graph:W,W lftj.recursion.by_parts.counted_walk_kernels.Weights:W,W lftj.recursion.by_parts.walk_kernels.Reached:I8,W,W,W lftj.recursion.by_parts.counted_walk_kernels.Marks:W,W W lftj.recursion.by_parts.counted_walk_kernels.Counted:W,W,W i
-lftj.recursion.by_parts.walk_kernels walk lftj.recursion.by_parts.walk_kernels.Parts:W,W,W lftj.recursion.by_parts.walk_kernels.Graph:W,W lftj.recursion.by_parts.walk_kernels.Reached:I8,W,W,W W W i
+lftj.recursion.best.improvement_kernels run_improvement W
+  lftj.recursion.update.rounds_kernels.Surroundings:i,i,i,i
+  lftj.recursion.update.settle_kernels.Trees:R,R,R,R
+  lftj.recursion.update.rounds_kernels.Questions:R,R,W R R W
+lftj.recursion.update.rounds_kernels run_rounds W
+  lftj.recursion.update.rounds_kernels.Surroundings:i,i,i,i
+  lftj.recursion.update.settle_kernels.Trees:R,R,R,R
+  lftj.recursion.update.rounds_kernels.Questions:R,R,W
+  lftj.recursion.update.waiting_kernels.Waiting:R,W R R W
+lftj.recursion.by_parts.counted_walk_kernels counted_walk
+  lftj.recursion.by_parts.walk_kernels.Parts:W,W,W lftj.recursion.by_parts.walk_kernels.Graph:W,W
+  lftj.recursion.by_parts.counted_walk_kernels.Weights:W,W
+  lftj.recursion.by_parts.walk_kernels.Reached:I8,W,W,W
+  lftj.recursion.by_parts.counted_walk_kernels.Marks:W,W W
+  lftj.recursion.by_parts.counted_walk_kernels.Counted:W,W,W i
+lftj.recursion.by_parts.walk_kernels walk lftj.recursion.by_parts.walk_kernels.Parts:W,W,W
+  lftj.recursion.by_parts.walk_kernels.Graph:W,W
+  lftj.recursion.by_parts.walk_kernels.Reached:I8,W,W,W W W i
 lftj.recursion.rounds.row_set_kernels add_sparse A i W W W W U32 i b W i
 lftj.recursion.rounds.row_set_kernels add_sparse A i W W W W W i b W i
 lftj.recursion.rounds.row_set_kernels add_sparse R i W W W W U32 i b W i
@@ -108,16 +123,14 @@ lftj.recursion.by_parts.walk_kernels invert W W W W
 lftj.recursion.rounds.proof_table_kernels rehash W i i W i
 lftj.recursion.update.judge_kernels judge_rows B W W i W W
 lftj.recursion.update.judge_kernels tell_iterations R i W
-lftj.recursion.by_parts.walk_kernels take lftj.recursion.by_parts.walk_kernels.Reached:I8,W,W,W i W i
+lftj.recursion.by_parts.walk_kernels take lftj.recursion.by_parts.walk_kernels.Reached:I8,W,W,W i W
+  i
 lftj.recursion.update.judge_kernels amend R R B W
 lftj.recursion.rounds.row_set_kernels bounds A W W W
 lftj.recursion.rounds.row_set_kernels bounds R W W W
 lftj.recursion.rounds.row_set_kernels reordered W W W W W
 lftj.recursion.rounds.row_set_kernels unpack W W W R
 lftj.recursion.rounds.row_set_kernels passing W i U8 W
-""",
-    "lattices": """
-lftj.recursion.best.improvement_kernels run_improvement W lftj.recursion.update.rounds_kernels.Surroundings:i,i,i,i lftj.recursion.update.settle_kernels.Trees:R,R,R,R lftj.recursion.update.rounds_kernels.Questions:R,R,W R R W
 """,
 }
 """The groups, as `scantree.jit.ahead` reads them: the kernels of each by the types they are called with, the slowest to compile first."""
@@ -142,13 +155,11 @@ def _of_rules(stratum: Stratum) -> Iterator[str]:
         if isinstance(rule, FunctorRule) or any(variable.type.name == "str" for variable in rule.variables):
             yield "strings"
         if isinstance(rule, NormalRule) and rule.aggregates:
-            yield from _of_aggregates(rule, stratum.recursive)
+            yield from _of_aggregates(rule)
 
 
-def _of_aggregates(rule: NormalRule, recursive: bool) -> Iterator[str]:
+def _of_aggregates(rule: NormalRule) -> Iterator[str]:
     yield "sums"
-    if recursive:
-        yield "lattices"
     if any(variable.type.name == "float" for variable in rule.variables) or _is_mean(rule):
         yield "floats"
 

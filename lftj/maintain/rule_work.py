@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from lftj.join.context import Divided
+from scantree.jit import compile_seconds
+
+
+class Moment(NamedTuple):
+    """A moment, and the seconds of compilation before it."""
+
+    time: float
+    compiled: float
+
+
+def moment() -> Moment:
+    """This moment."""
+    return Moment(time.perf_counter(), compile_seconds())
 
 
 @dataclass(slots=True)
@@ -18,7 +33,9 @@ class RuleWork:
     touches), `rounds` (a recursive stratum that parts of a distributed workspace derive together), `choice` (a relation or stratum with
     several choice domains, chosen anew). `steps` are kernel steps, those of an abandoned update included. `assignments` counts rows of
     satisfying assignments found, `head_changes` the changes of the rule's head rows. `parts` are the parts into which large evaluations
-    were divided, 0 when none was, and `largest_part` the kernel steps of the largest of them.
+    were divided, 0 when none was, and `largest_part` the kernel steps of the largest of them. `compile_seconds` are those of kernels that
+    were compiled meanwhile, or read from the cache; `seconds` are without them. The row of the strategy `compiled`, without relation and
+    rule, has those of what a program needs, which is compiled when its rules are added.
     """
 
     relation: str
@@ -34,6 +51,13 @@ class RuleWork:
     seconds: float = 0.0
     parts: int = 0
     largest_part: int = 0
+    compile_seconds: float = 0.0
+
+    def since(self, started: Moment) -> None:
+        """Note the time that has passed since then, compilation apart."""
+        now = moment()
+        self.compile_seconds = now.compiled - started.compiled
+        self.seconds = now.time - started.time - self.compile_seconds
 
     def divided(self, divisions: Iterable[Divided]) -> None:
         """Note what was divided."""

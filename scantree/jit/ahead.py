@@ -39,12 +39,13 @@ _ready: set[str] = set()
 def compile_groups(groups: Mapping[str, str]) -> float:
     """Compile those of these groups that no process has compiled on this machine; the seconds that it took.
 
-    A group by its name: lines `module kernel kinds`, the kernel that takes longest first. A kind is one of `_KINDS`, or
+    A group by its name: lines `module kernel kinds`, the kernel that takes longest first; a line that is indented goes on with the one
+    before. A kind is one of `_KINDS`, or
     `module.Class:kind,kind` for a named tuple.
     """
     names = [] if DISABLED else [name for name in groups if name not in _ready and not (CACHED and _marker(name).exists())]
     _ready.update(groups)
-    lines = [line for name in names for line in groups[name].split("\n") if line]
+    lines = [line for name in names for line in groups[name].replace("\n  ", " ").split("\n") if line]
     if not lines:
         return 0.0
     before = compile_seconds()

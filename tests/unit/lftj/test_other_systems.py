@@ -1,0 +1,58 @@
+"""What POSIX alone has is not needed to import the library and to run a program."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+WITHOUT = """
+import mmap, os, select, signal, sys
+for module in ("fcntl", "resource", "termios", "pwd", "grp"):
+    sys.modules[module] = None
+for name in ("sched_getaffinity", "register_at_fork", "fork", "uname", "sysconf", "getuid", "O_NOFOLLOW", "O_DIRECTORY", "O_CLOEXEC"):
+    delattr(os, name)
+os.supports_dir_fd.clear()
+for name in ("MAP_PRIVATE", "MAP_ANONYMOUS", "MADV_DONTNEED", "MADV_HUGEPAGE", "PROT_READ"):
+    delattr(mmap, name)
+for name in ("pthread_kill", "pthread_sigmask", "SIGXFSZ"):
+    delattr(signal, name)
+"""
+PROGRAM = """
+import importlib, pkgutil
+import lftj
+ws = lftj.connect()
+ws.relation("e", {"x": int, "y": str})
+ws.add_rules(".decl t(x: number, n: number) t(x, count()) :- e(x, _).")
+ws.load("e", [(1, "a"), (1, "b")])
+ws["t"].write_facts("t.facts")
+print(ws["t"].fetchall(), open("t.facts").read())
+import lftj.distributed.workspace
+import lftj.distributed.work.worker
+from lftj.distributed.stored.storing import begin_storing, end_storing, storing
+"""
+STORED = """
+from pathlib import Path
+from lftj.distributed.files.manifest import PathLock
+begin_storing(Path("."))
+with storing(Path(".")) as may:
+    print(may)
+end_storing(Path("."))
+"""
+
+
+def run(code: str, folder: Path) -> str:
+    return subprocess.run([sys.executable, "-c", code], cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+def test_a_program_runs_where_posix_modules_are_missing(tmp_path: Path) -> None:
+    assert run(WITHOUT + PROGRAM + STORED, tmp_path) == "[(1, 2)] 1\t2\n\nTrue\n"
+
+
+def test_importing_asks_for_no_locks(tmp_path: Path) -> None:
+    code = "import sys, lftj; from lftj.distributed.files import manifest; import lftj.distributed.stored.storing, scantree.file_locks"
+    loaded = run(f"import sys; known = set(sys.modules); {code}; print('fcntl' in set(sys.modules) - known)", tmp_path)
+    locks = Path(sys.modules[__name__].__file__ or "").parents[3]
+    users = [path for name in ("lftj", "scantree", "partition", "sensitivity") for path in (locks / name).rglob("*.py")]
+    assert loaded.strip() in ("True", "False")  # another library may load it
+    assert [path.name for path in users if "import fcntl" in path.read_text()] == ["file_locks.py"]
