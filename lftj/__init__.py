@@ -117,8 +117,8 @@ _NAMES = {
     "distributed.transaction": "DistributedTransaction",
     "distributed.workspace": "DistributedWorkspace",
     "errors": "ArityError DeclarationError DistributedError ExpressionError FileMissingError FrameError KeyViolationError LftjError "
-    "LimitError MissingRowError NullValueError ParseError PathOutsideError ProgramErrors Span StratificationError TransactionError TypeClashError "
-    "UnknownNameError UnsafeRuleError ValueRangeError ValueTypeError",
+    "LimitError MissingRowError NullValueError ParseError PathOutsideError ProgramErrors Span StratificationError TransactionError "
+    "TypeClashError UnknownNameError UnsafeRuleError ValueRangeError ValueTypeError",
     "explain.plan": "PlanReport",
     "handles": "Relation RuleHandle",
     "heads.user": "UserAggregate",

@@ -20,17 +20,15 @@ def reserve(size: int) -> mmap.mmap:
 
     Before it is less, what nobody has any more is looked for: it may hold ranges.
     """
-    if not hasattr(mmap, "MAP_PRIVATE"):  # Windows, where memory is private
-        return mmap.mmap(-1, size)
-    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-    if sys.platform == "linux":
-        flags |= NORESERVE
+    named: dict[str, int] = {}
+    if hasattr(mmap, "MAP_PRIVATE"):  # on Windows such memory is private anyway
+        named["flags"] = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | (NORESERVE if sys.platform == "linux" else 0)
     with suppress(OSError, ValueError):
-        return mmap.mmap(-1, size, flags=flags)
+        return mmap.mmap(-1, size, **named)
     gc.collect()
     while True:
         try:
-            return mmap.mmap(-1, size, flags=flags)
+            return mmap.mmap(-1, size, **named)
         except (OSError, ValueError):
             if size <= 1 << 28:
                 raise

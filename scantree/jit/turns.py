@@ -40,7 +40,7 @@ def _file(process: int) -> int | None:
     if not CACHED:
         return None
     with suppress(OSError):
-        return os.open(cache_directory() / "being-made", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        return os.open(cache_directory() / "being-made", os.O_RDWR | os.O_CREAT, 0o600)
     return None
 
 

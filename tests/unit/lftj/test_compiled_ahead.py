@@ -94,7 +94,11 @@ PROGRAMS = {
         NUMBERS,
         "",
     ),
-    "counts": (EDGES + ".decl c(x: number, n: number) c(x, count()) :- e(x, _). .decl s(x: number, n: number) s(x, sum(y)) :- e(x, y).", NUMBERS, ""),
+    "counts": (
+        EDGES + ".decl c(x: number, n: number) c(x, count()) :- e(x, _). .decl s(x: number, n: number) s(x, sum(y)) :- e(x, y).",
+        NUMBERS,
+        "",
+    ),
     "extremes": (EDGES + ".decl c(x: number, n: number) c(x, max(y)) :- e(x, y). .decl s(n: number) s(min(y)) :- e(_, y).", NUMBERS, ""),
     "lattice": (EDGES + ".decl d(x: number, n: number) d(1, min(0)) :- e(_, _). d(y, min(n + 1)) :- d(x, n), e(x, y).", NUMBERS, ""),
     "choice": (
@@ -108,7 +112,7 @@ PROGRAMS = {
         "",
     ),
     "strings": (
-        ".decl e(x: symbol, y: symbol) .decl s(x: symbol) s(cat(x, y)) :- e(x, y), contains(\"1\", x). "
+        '.decl e(x: symbol, y: symbol) .decl s(x: symbol) s(cat(x, y)) :- e(x, y), contains("1", x). '
         ".decl m(x: symbol, y: symbol) m(x, min(y)) :- e(x, y). .decl g(x: symbol, y: symbol) g(x, z) :- e(x, y), e(z, y).",
         STRINGS,
         "",

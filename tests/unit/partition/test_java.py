@@ -57,7 +57,9 @@ def test_a_java_without_the_module_is_wrapped(tmp_path: Path) -> None:
 
 def test_the_wrapper_is_this_process_and_users_alone(tmp_path: Path) -> None:
     slim = fake_java(tmp_path / "slim", "25", modules=False)
-    code = f"from pathlib import Path; from partition.java import find_java; print(find_java({{'PATH': ''}}, wheel=Path({str(slim)!r})).home)"
+    code = (
+        f"from pathlib import Path; from partition.java import find_java; print(find_java({{'PATH': ''}}, wheel=Path({str(slim)!r})).home)"
+    )
     environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache"), "TMPDIR": str(tmp_path)}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.startswith(str(tmp_path / "lftj-java-"))

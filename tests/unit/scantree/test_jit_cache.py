@@ -99,10 +99,14 @@ def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
 
 
 PLANTED = "class Planted:\n    def __reduce__(self):\n        return (print, ('planted code ran',))\n"
-PLANTS = "import pickle, numba, sys, pathlib\n" + PLANTED + """
+PLANTS = (
+    "import pickle, numba, sys, pathlib\n"
+    + PLANTED
+    + """
 for index in pathlib.Path(sys.argv[1]).rglob('*.nbi'):
     index.write_bytes(pickle.dumps(numba.__version__) + pickle.dumps(Planted()))
 """
+)
 
 
 @pytest.mark.parametrize("variable", ["LFTJ_CACHE_DIR", "XDG_CACHE_HOME"])
