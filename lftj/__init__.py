@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from lftj.errors import NullValueError as NullValueError
     from lftj.errors import OptionError as OptionError
     from lftj.errors import ParseError as ParseError
+    from lftj.errors import PathOutsideError as PathOutsideError
     from lftj.errors import ProgramErrors as ProgramErrors
     from lftj.errors import Span as Span
     from lftj.errors import StratificationError as StratificationError
@@ -123,7 +124,7 @@ _NAMES = {
     "distributed.workspace": "DistributedWorkspace",
     "errors": "ArityError CopyError DeclarationError DistributedError ExpressionError "
     "FileMissingError FrameError KeyViolationError LftjError LimitError "
-    "MissingDependencyError MissingRowError NullValueError OptionError ParseError "
+    "MissingDependencyError MissingRowError NullValueError OptionError ParseError PathOutsideError "
     "ProgramErrors Span StratificationError TransactionError TypeClashError "
     "UnknownNameError UnsafeRuleError UserFunctionError ValueRangeError ValueTypeError",
     "explain.plan": "PlanReport",

@@ -7,16 +7,18 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from lftj import frames
+from lftj.ahead import compile_for
 from lftj.attention import attending
 from lftj.commit import Proposal
-from lftj.errors import ArityError, DeclarationError, FrameError, ParseError, TransactionError
+from lftj.errors import ArityError, DeclarationError, FrameError, ParseError, PathOutsideError, Span, TransactionError
 from lftj.handles import RuleHandle, number_of, without
 from lftj.heads.user import UserAggregate
+from lftj.maintain.rule_work import RuleWork
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
 from lftj.program.schema import UserAggregateSignature
@@ -32,8 +34,29 @@ if TYPE_CHECKING:
     from lftj.engine import Engine
 
 
-Input = tuple[str, Path, dict[str, Any]]
-"""A relation, the file with rows for it, and how to read that."""
+class Input(NamedTuple):
+    """A relation, the file with rows for it, and how to read that; `folder`: the only one from which files are read, or None for any."""
+
+    relation: str
+    path: Path
+    options: dict[str, Any]
+    folder: Path | None
+    span: Span | None
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """While the file is read. Raises PathOutsideError (E233) with the directive's place."""
+        try:
+            with frames.confined(self.folder):
+                frames.check_inside(self.path)
+                yield
+        except PathOutsideError as error:
+            raise outside(error, ".input", self.relation, self.span, "say allow_paths=True if the program is trusted") from None
+
+
+def outside(error: PathOutsideError, directive: str, relation: str, span: Span | None, remedy: str) -> PathOutsideError:
+    """The error of a directive."""
+    return PathOutsideError(f"{directive} {relation}: {error.message}", span=span, hint=f"{error.hint}, or {remedy}")
 
 
 class Draft:
@@ -47,10 +70,15 @@ class Draft:
         self._aggregates = dict(engine.state.aggregates)
         self._changed_rules: set[str] = set()
         self._staged: dict[str, Staging] = {}
+        self._compile_seconds = 0.0
 
     def proposal(self) -> Proposal:
         """All of it, for the commit."""
         return Proposal(self._program, self._views, self._aggregates, frozenset(self._changed_rules), self._staged)
+
+    def compilations(self) -> list[RuleWork]:
+        """What compiling took that the program needs, for the profile of the commit; mostly nothing."""
+        return [RuleWork("", "", "compiled", compile_seconds=self._compile_seconds)] if self._compile_seconds else []
 
     def schema(self, relation: str | Predicate) -> RelationSchema:
         """The schema of a relation, those declared in this transaction included."""
@@ -122,6 +150,7 @@ class Draft:
         self._program = self._program.declare(schema)
         if view:
             self._views |= {schema.name}
+        self._compile_seconds += compile_for([schema], ())
         return self._program.catalog.relation(schema.name)
 
     def add_aggregate(self, aggregate: UserAggregate) -> None:
@@ -134,14 +163,16 @@ class Draft:
         self._program = self._program.with_aggregate(signature)
         self._aggregates[aggregate.name] = aggregate
 
-    def add_rules(self, text: str | tree.ParsedProgram, file: str | None, facts: str | os.PathLike[str] | None) -> list[RuleHandle]:
+    def add_rules(
+        self, text: str | tree.ParsedProgram, file: str | None, facts: str | os.PathLike[str] | None, allow_paths: bool = False
+    ) -> list[RuleHandle]:
         """Add a program; one handle per rule in the order of the text, then one per relation with facts."""
         if not isinstance(text, (str, tree.ParsedProgram)):
             hint = "pass the text itself: Path(…).read_text(); for one Python expression use add_rule(…)"
             raise ParseError(f"expected rule text, found {type(text).__name__}", code="E103", hint=hint)
         with self._reading(text):
             parsed = parse(text, file) if isinstance(text, str) else text
-            return self._add(parsed, inputs_of(parsed, facts))
+            return self._add(parsed, inputs_of(parsed, facts, allow_paths))
 
     def add_rule(self, rule: object) -> RuleHandle:
         """Add one rule or fact, as text, tree or Python expression."""
@@ -158,16 +189,18 @@ class Draft:
 
     def _add(self, parsed: tree.ParsedProgram, inputs: Iterable[Input] = ()) -> list[RuleHandle]:
         program, added = self._program.add(parsed, partial(self._engine.statistics.repeats, self._before.database))
+        rules = [rule.relation for source in added for rule in program.sources[source].normal.rules]
+        self._compile_seconds += compile_for(program.stratified.relations.values(), program.order.strata_of(rules))
         handles = [RuleHandle(source, program.rule(source)) for source in added]
         facts = []
         for name, rows in program.facts.items():
             columns = self.coded(program.catalog.relation(name), rows, {})
             facts.append((name, columns))
             handles.append(RuleHandle(None, None, (name, tuple(rows))))
-        for relation, path, options in inputs:
-            facts.append((relation, self.coded(self.writable(relation, program), path, options)))
-        others = [number for number, source in self._program.sources.items() if program.sources[number] is not source]
-        self._changed_rules |= _heads(self._program, others) | _heads(program, [*added, *others])
+        for given in inputs:
+            with given.reading():
+                facts.append((given.relation, self.coded(self.writable(given.relation, program), given.path, given.options)))
+        self._changed_rules |= _heads(self._program, program.revised) | _heads(program, [*added, *program.revised])
         self._program = program
         for name, columns in facts:
             self.staging(name).add("insert", columns)
@@ -188,13 +221,16 @@ class Draft:
             self.staging(name).add("delete", columns)
 
 
-def inputs_of(parsed: tree.ParsedProgram, folder: str | os.PathLike[str] | None) -> Iterator[Input]:
-    """What its `.input` directives name in a folder; without one they are not obeyed. Raises FrameError (E231) for their parameters."""
+def inputs_of(parsed: tree.ParsedProgram, folder: str | os.PathLike[str] | None, allow_paths: bool) -> Iterator[Input]:
+    """What its `.input` directives name in a folder, with `allow_paths` outside too; without a folder they are not obeyed.
+
+    Raises FrameError (E231) for their parameters.
+    """
     for clause in parsed.clauses if folder is not None else ():
         if isinstance(clause, tree.Directive) and clause.kind == "input":
             parameters = dict(clause.parameters)
             path = frames.FactsLayout.of(parameters).path(clause.relation, folder or "", output=False)
-            yield clause.relation, path, {"facts": parameters}
+            yield Input(clause.relation, path, {"facts": parameters}, None if allow_paths else Path(folder or ""), clause.span)
 
 
 def one_rule(rule: object) -> tree.ParsedProgram:

@@ -184,6 +184,12 @@ class FrameError(LftjError, ValueError):
     code = "E230"
 
 
+class PathOutsideError(FrameError):
+    """A file that a directive names and that lies outside the folder given for files."""
+
+    code = "E233"
+
+
 class FileMissingError(LftjError, FileNotFoundError):
     """An input file that is not there."""
 

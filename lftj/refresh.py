@@ -18,7 +18,7 @@ from lftj.maintain.failures import placed
 from lftj.maintain.one_relation import maintain
 from lftj.maintain.row_checks import check_rows
 from lftj.maintain.rule_state import RelationState
-from lftj.maintain.rule_work import Clock, RuleWork
+from lftj.maintain.rule_work import RuleWork, moment
 from lftj.maintain.shared_head import SharedHead
 from lftj.maintain.versions import Versions
 from lftj.maintain.view_states import ViewState, ViewStates, rules_of, stratum_key, without_strangers
@@ -150,7 +150,7 @@ class _Refresher:
         return {tuple(range(tree.key_width)): tree}
 
     def _recursive(self, stratum: Stratum) -> Followed:
-        clock, before, divided = Clock(), self.context.work, len(self.context.divided)
+        started, before, divided = moment(), self.context.work, len(self.context.divided)
         found_before = self.context.found
         schemas = {name: self.program.relations[name] for name in stratum.relations}
         key = stratum_key(stratum.relations)
@@ -163,7 +163,7 @@ class _Refresher:
         work.bytes = followed.kept.bytes
         work.divided(self.context.divided[divided:])
         work.head_changes = sum(map(len, followed.deltas.values()))
-        work.took(clock)
+        work.since(started)
         self.works.append(work)
         return followed
 

@@ -128,10 +128,15 @@ class Transaction(Writing[Draft]):
 
     @interrupts_as_such()
     def add_rules(
-        self, text: str | tree.ParsedProgram, *, file: str | None = None, facts: str | os.PathLike[str] | None = None
+        self,
+        text: str | tree.ParsedProgram,
+        *,
+        file: str | None = None,
+        facts: str | os.PathLike[str] | None = None,
+        allow_paths: bool = False,
     ) -> list[RuleHandle]:
         """Add a program's declarations, rules and facts, as text or parsed already; see `Workspace.add_rules`."""
-        return self._open().add_rules(text, file, facts)
+        return self._open().add_rules(text, file, facts, allow_paths)
 
     @interrupts_as_such()
     def add_rule(self, rule: str | tree.Rule | object) -> RuleHandle:
@@ -160,7 +165,7 @@ class Transaction(Writing[Draft]):
             self._catalog, self._version = catalog, version
             self._changes, self._base_changes, self.work = outcome.changes, outcome.base_changes, outcome.work
             tell(news)
-            engine.history.append((version, outcome.works))
+            engine.history.append((version, (*draft.compilations(), *outcome.works)))
             engine.forget_strings()
         finally:  # as `_release`, at whose beginning an interrupt might be handled
             self._draft, self._writer.owner = None, None

@@ -110,15 +110,17 @@ class Workspace(Uncopied):
             tx.insert(relation, data, existing=existing, nulls=nulls, columns=columns, facts=facts)
         return tx.inserted(relation)
 
-    def add_rules(self, text: str, *, file: str | None = None, facts: str | os.PathLike[str] | None = None) -> list[RuleHandle]:
+    def add_rules(
+        self, text: str, *, file: str | None = None, facts: str | os.PathLike[str] | None = None, allow_paths: bool = False
+    ) -> list[RuleHandle]:
         """Add a program in Soufflé's syntax, in one transaction: declarations, rules and facts, all or nothing.
 
         Returns a handle per rule in the order of the text, then one per relation with facts in the text. `.input` is obeyed only when
-        `facts` names the folder of the files; `.output` and the like are for `lftj run`. `file` names the text in messages. Raises
-        ProgramErrors with every error found.
+        `facts` names the folder of the files, and without `allow_paths` reads none outside it (PathOutsideError E233); `.output` and the
+        like are for `lftj run`. `file` names the text in messages. Raises ProgramErrors with every error found.
         """
         with self.transaction() as tx:
-            return tx.add_rules(text, file=file, facts=facts)
+            return tx.add_rules(text, file=file, facts=facts, allow_paths=allow_paths)
 
     def add_rule(self, rule: object) -> RuleHandle:
         """Add one rule or fact, as text or Python expression: `ws.add_rule(reach(x, z) <= reach(x, y) & edge(y, z))`.
@@ -214,7 +216,8 @@ class Workspace(Uncopied):
 
         Columns: `version`, `relation`, `rule` (its number), `strategy`, and counts of work: tree `surgeries`, index `stabs`, `regions`,
         kernel `steps`, `assignments` found, `head_changes`; `bytes` of state kept, `seconds`; `parts` into which large evaluations were
-        divided, and the steps of the `largest_part`. Strategies are those of
+        divided, and the steps of the `largest_part`; `compile_seconds`, of kernels compiled meanwhile, which
+        `seconds` does not count. Strategies are those of
         `lftj.maintain.rule_work.RuleWork`: "update" for what was maintained, "full", "fallback", "forecast" and "bootstrap" for what was
         evaluated anew. Raises DeclarationError (E160) for a `last` below 0.
         """

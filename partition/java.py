@@ -2,20 +2,23 @@
 
 Spark starts Java with `--add-modules=jdk.incubator.vector`, and slim runtimes, the wheel's among them, end at once because they lack that
 module, which Spark can do without. For those `JAVA_HOME` is a folder with nothing but `bin/java`, a script that drops the option and
-becomes the real Java.
+becomes the real Java. Each process makes its own, in a folder of its own that is gone at its end: others could change what was kept.
 """
 
 from __future__ import annotations
 
+import atexit
 import os
 import re
 import shlex
 import shutil
+import stat
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -122,12 +125,34 @@ def _ask(program: Path) -> tuple[int | None, bool]:
 
 
 def _wrapper(program: Path) -> Path:
-    """A Java home whose `bin/java` is the script; one per user and real Java, made anew each time so that it is never half there."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    home = cache / "lftj" / "java" / re.sub(r"[^A-Za-z0-9.]+", "-", str(program.parent.parent)).strip("-")
-    (home / "bin").mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile("w", dir=home / "bin", delete=False) as script:
-        script.write(_SCRIPT.format(vector=_VECTOR, java=shlex.quote(str(program))))
-    os.chmod(script.name, 0o755)
-    os.replace(script.name, home / "bin" / "java")
+    """A Java home whose `bin/java` is the script."""
+    return _made_wrapper(program, os.getpid())
+
+
+@cache
+def _made_wrapper(program: Path, process: int) -> Path:
+    """That of one process. Raises JavaMissingError where others could replace the folder."""
+    home = Path(tempfile.mkdtemp(prefix="lftj-java-")).resolve()
+    atexit.register(_remove, home, process)
+    if open_to_others := next((parent for parent in home.parents if _replaceable(parent)), None):
+        remedy = f"chmod go-w {open_to_others}, or set TMPDIR to a folder that only you can write"
+        raise JavaMissingError(f"others could replace the Java in {home}: they may write in {open_to_others}. Remedy: {remedy}")
+    (home / "bin").mkdir(mode=0o700)
+    script = home / "bin" / "java"
+    script.write_text(_SCRIPT.format(vector=_VECTOR, java=shlex.quote(str(program))))
+    script.chmod(0o700)
     return home
+
+
+def _replaceable(folder: Path) -> bool:
+    """Whether another user may replace what is in the folder: the sticky bit leaves that to owners."""
+    status = folder.lstat()
+    owned = not hasattr(os, "getuid") or status.st_uid in (0, os.getuid())
+    others_write = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not status.st_mode & stat.S_ISVTX
+    return not owned or bool(others_write and hasattr(os, "getuid"))
+
+
+def _remove(folder: Path, process: int) -> None:
+    """At the end of the process that made it, not of its children."""
+    if process == os.getpid():
+        shutil.rmtree(folder, ignore_errors=True)

@@ -41,7 +41,7 @@ def _default_reserve() -> int:
     """Four times the machine's memory, at least 64 GiB: far more than can be used, so that it is never the limit that is met."""
     try:
         physical = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (ValueError, OSError):
+    except (AttributeError, ValueError, OSError):  # not every system has it
         physical = 0
     return max(4 * physical, 64 << 30)
 

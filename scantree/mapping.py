@@ -7,9 +7,12 @@ import errno
 import gc
 import mmap
 import os
+import sys
 from contextlib import suppress
+from functools import cache
+from typing import Any
 
-LINUX = os.uname().sysname == "Linux"
+LINUX = sys.platform == "linux"
 NORESERVE = 0x4000  # Linux; the mmap module does not name it
 _FIXED = 0x10
 _FIXED_NOREPLACE = 0x100000
@@ -21,15 +24,15 @@ def reserve(size: int) -> mmap.mmap:
 
     Before it is less, what nobody has any more is looked for: it may hold ranges.
     """
-    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-    if LINUX:
-        flags |= NORESERVE
+    named: dict[str, int] = {}
+    if hasattr(mmap, "MAP_PRIVATE"):  # on Windows such memory is private anyway
+        named["flags"] = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | (NORESERVE if LINUX else 0)
     with suppress(OSError, ValueError):
-        return mmap.mmap(-1, size, flags=flags)
+        return mmap.mmap(-1, size, **named)
     gc.collect()
     while True:
         try:
-            return mmap.mmap(-1, size, flags=flags)
+            return mmap.mmap(-1, size, **named)
         except (OSError, ValueError):
             if size <= 1 << 28:
                 raise
@@ -41,22 +44,22 @@ def ask(address: int, size: int) -> bool | None:
     has any more was looked for. None where the system maps elsewhere than it is told."""
     protection = mmap.PROT_READ | mmap.PROT_WRITE
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | NORESERVE | _FIXED_NOREPLACE
-    found = _system_map(address, size, protection, flags, -1, 0)
+    found = _system().mmap(address, size, protection, flags, -1, 0)
     if found == _FAILED and ctypes.get_errno() == errno.ENOMEM:
         gc.collect()
-        found = _system_map(address, size, protection, flags, -1, 0)
+        found = _system().mmap(address, size, protection, flags, -1, 0)
     if found == _FAILED:
         return False
     if found != address:
         give_back(found, size)
         return None
-    _system_advise(address, size, _HUGE_PAGES)  # a bulk load takes half the time when the system hands out 2 MiB at once
+    _system().madvise(address, size, _HUGE_PAGES)  # a bulk load takes half the time when the system hands out 2 MiB at once
     return True
 
 
 def give_back(address: int, size: int) -> None:
     """Unmap these bytes, which nobody looks at any more."""
-    _system_unmap(address, size)
+    _system().munmap(address, size)
 
 
 def show_file(address: int, file: int, first: int, size: int) -> None:
@@ -65,7 +68,7 @@ def show_file(address: int, file: int, first: int, size: int) -> None:
     Address and `first` are multiples of a page of the system. OSError when the system refuses.
     """
     protection, flags = mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_PRIVATE | _FIXED
-    if _system_map(address, size, protection, flags, file, first) != address:
+    if _system().mmap(address, size, protection, flags, file, first) != address:
         raise OSError(ctypes.get_errno(), "cannot map a file")
 
 
@@ -79,11 +82,17 @@ def write_at(file: int, content: bytes | memoryview, place: int) -> None:
 
 
 _AT_ONCE = 1 << 16
+
+
+@cache
+def _system() -> Any:
+    """The system's own calls, which take an address; looked up when they are needed, since not every system has them."""
+    calls = ctypes.CDLL(None, use_errno=True)
+    calls.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_longlong]
+    calls.mmap.restype = ctypes.c_void_p
+    calls.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+    calls.madvise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    return calls
+
+
 _FAILED = ctypes.c_void_p(-1).value
-_system = ctypes.CDLL(None, use_errno=True)
-_system_map = _system.mmap
-_system_map.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_longlong]
-_system_map.restype = ctypes.c_void_p
-_system_unmap, _system_advise = _system.munmap, _system.madvise
-_system_unmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
-_system_advise.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]

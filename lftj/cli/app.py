@@ -54,6 +54,9 @@ def run(
         str, typer.Option("-D", "--output-dir", metavar="DIR", help="Where `.output` relations are written; `-` is standard output.")
     ] = ".",
     jobs: Annotated[str, typer.Option("-j", "--jobs", metavar="N", help="How many threads evaluate; `auto`: one per core.")] = "1",
+    allow_paths: Annotated[
+        bool, typer.Option("--allow-paths", help="Let `.input` and `.output` name files outside of these two folders.")
+    ] = False,
     no_warn: Annotated[bool, typer.Option("-w", "--no-warn", help="Print no warnings.")] = False,
 ) -> None:
     """Evaluate a program as Soufflé does: facts from files, results into files or to standard output."""
@@ -61,7 +64,8 @@ def run(
 
     if jobs != "auto" and not (jobs.isdecimal() and int(jobs)):
         raise typer.BadParameter(f"{jobs!r} is neither a number of threads nor 'auto'", param_hint="-j")
-    command.run(program, fact_dir, output_dir, warn=not no_warn, threads=None if jobs == "auto" else int(jobs))
+    threads = None if jobs == "auto" else int(jobs)
+    command.run(program, fact_dir, output_dir, warn=not no_warn, threads=threads, allow_paths=allow_paths)
 
 
 @app.command()

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from lftj.cli.directives import check_directives, directives_of, layout_of, of_kind, rows_kept
 from lftj.cli.progress import progress
-from lftj.errors import FileMissingError, FrameError, LftjError
-from lftj.frames import is_table_file, write_table
+from lftj.draft import outside
+from lftj.errors import FileMissingError, FrameError, LftjError, PathOutsideError
+from lftj.frames import check_inside, confined, is_table_file, open_folder, write_table
 from lftj.syntax import tree
 from lftj.syntax.functors import PRAGMAS
 from lftj.syntax.preprocess import preprocess
@@ -56,9 +57,10 @@ def standard_input() -> BinaryIO:
     return sys.stdin.buffer
 
 
-def run(program: str, fact_dir: Path, output_dir: str, *, warn: bool = True, threads: int | None = 1) -> None:
+def run(program: str, fact_dir: Path, output_dir: str, *, warn: bool = True, threads: int | None = 1, allow_paths: bool = False) -> None:
     """Evaluate a program and write what it outputs. Nothing is written when anything fails before.
 
+    Without `allow_paths` directives read files in `fact_dir` only, and write such in `output_dir`.
     `threads` evaluate, None: one per core. `output_dir` is a folder, made if need be, or `-` for standard output. Raises any LftjError.
     """
     import lftj
@@ -69,14 +71,19 @@ def run(program: str, fact_dir: Path, output_dir: str, *, warn: bool = True, thr
     directives = directives_of(parsed)
     if output_dir != STANDARD_STREAM and Path(output_dir).exists() and not Path(output_dir).is_dir():
         raise FrameError(f"-D {output_dir} is no folder", code="E232", hint="name a folder, which is made if need be, or - to print")
+    written_in = "." if output_dir == STANDARD_STREAM else output_dir
+    inside = _Folders(None, None) if allow_paths else _Folders(fact_dir, Path(written_in))
     with progress() as say:
         workspace = lftj.connect(progress=say, executor=lftj.ThreadExecutor(threads))
         with workspace.transaction() as tx:
             tx.add_rules(parsed)
             check_directives(directives, from_input=program == STANDARD_STREAM)
+            for directive in of_kind(directives, "output"):
+                _check_place(directive, written_in, inside)
             for directive in of_kind(directives, "input"):
                 say(f"reading {directive.relation}")
-                _read(tx, directive, fact_dir)
+                with inside.reading(directive):
+                    _read(tx, directive, fact_dir)
     outputs = of_kind(directives, "output", "printsize")
     if warn and not outputs and sys.stderr is not None:  # pyright: ignore[reportUnnecessaryComparison]
         print("warning: the program has no .output and no .printsize; nothing is written", file=sys.stderr)
@@ -85,7 +92,41 @@ def run(program: str, fact_dir: Path, output_dir: str, *, warn: bool = True, thr
             print(f'warning: .pragma "{pragma.option}" is ignored: {PRAGMAS[pragma.option]}', file=sys.stderr)
     limits = {directive.relation: rows_kept(directive) for directive in of_kind(directives, "limitsize")}
     for directive in outputs:
-        _write(workspace, directive, output_dir, limits.get(directive.relation))
+        with inside.writing(directive):
+            _write(workspace, directive, output_dir, limits.get(directive.relation))
+
+
+class _Folders(NamedTuple):
+    """The folders that directives may name files in, or None for any."""
+
+    read: Path | None
+    written: Path | None
+
+    def reading(self, directive: tree.Directive) -> AbstractContextManager[None]:
+        """While an `.input` is read."""
+        return _confined(directive, self.read)
+
+    def writing(self, directive: tree.Directive) -> AbstractContextManager[None]:
+        """While an `.output` is written."""
+        return _confined(directive, self.written)
+
+
+@contextmanager
+def _confined(directive: tree.Directive, folder: Path | None) -> Generator[None]:
+    """Raises PathOutsideError (E233) with the directive's place."""
+    try:
+        with confined(folder):
+            yield
+    except PathOutsideError as error:
+        raise outside(error, f".{directive.kind}", directive.relation, directive.span, "run with --allow-paths") from None
+
+
+def _check_place(directive: tree.Directive, folder: str, inside: _Folders) -> None:
+    """Raise PathOutsideError (E233) for an `.output` into another folder, before anything is evaluated."""
+    _, layout = layout_of(directive)
+    if layout.io == "file":
+        with inside.writing(directive):
+            check_inside(layout.path(directive.relation, folder, output=True))
 
 
 def _read(tx: Transaction, directive: tree.Directive, fact_dir: Path) -> None:
@@ -119,7 +160,10 @@ def _write(workspace: Workspace, directive: tree.Directive, output_dir: str, lim
         return
     path = layout.path(relation, "." if output_dir == STANDARD_STREAM else output_dir, output=True)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if output_dir != STANDARD_STREAM:
+            Path(output_dir).mkdir(parents=True, exist_ok=True)
+        with open_folder(check_inside(path.parent), make=True):
+            pass
     except OSError as reason:
         hint = "name a folder with -D, or - to print"
         raise FrameError(f"the folder {path.parent} cannot be made: {reason.strerror}", code="E232", hint=hint) from None

@@ -20,7 +20,7 @@ from lftj.distributed.present import Present
 from lftj.distributed.sending import Dependent, Files, Routed, Sent, Staged
 from lftj.distributed.settling import Settling
 from lftj.distributed.work.settle import GONE, NEW, UPSERT
-from lftj.draft import inputs_of, one_rule
+from lftj.draft import Input, inputs_of, one_rule
 from lftj.errors import DeclarationError, DistributedError, FrameError, ParseError, TransactionError, ValueTypeError
 from lftj.handles import RuleHandle, without
 from lftj.program.normal_form import RelationSchema
@@ -176,7 +176,11 @@ class DistributedDraft:
             self.views |= {schema.name}
 
     def add_rules(
-        self, text: str | tree.ParsedProgram, file: str | None = None, facts: str | os.PathLike[str] | None = None
+        self,
+        text: str | tree.ParsedProgram,
+        file: str | None = None,
+        facts: str | os.PathLike[str] | None = None,
+        allow_paths: bool = False,
     ) -> list[RuleHandle]:
         """Add a program; a handle per rule, then one per relation with facts. `.input` is obeyed when `facts` names its folder."""
         if not isinstance(text, (str, tree.ParsedProgram)):
@@ -185,12 +189,12 @@ class DistributedDraft:
         parsed = parse(text, file) if isinstance(text, str) else text
         before = self.program, {name: list(steps) for name, steps in self.staged.items()}
         try:
-            return self._add(parsed, facts)
+            return self._add(parsed, inputs_of(parsed, facts, allow_paths))
         except BaseException:
             self.program, self.staged = before
             raise
 
-    def _add(self, parsed: tree.ParsedProgram, facts: str | os.PathLike[str] | None) -> list[RuleHandle]:
+    def _add(self, parsed: tree.ParsedProgram, inputs: Iterable[Input]) -> list[RuleHandle]:
         program, added = self.program.add(parsed)
         handles = [RuleHandle(source, program.rule(source)) for source in added]
         self.program = program
@@ -199,8 +203,9 @@ class DistributedDraft:
             columns = frames.read(rows, schema.columns, dictionary=self.dictionary).columns if schema.arity else [_zeros(1)]
             push(self.staged.setdefault(name, []), Delta.insertion(columns), schema)
             handles.append(RuleHandle(None, None, (name, tuple(rows))))
-        for relation, path, options in inputs_of(parsed, facts):
-            self.change(relation, path, 1, False, options)
+        for given in inputs:
+            with given.reading():
+                self.change(given.relation, given.path, 1, False, given.options)
         return handles
 
     def add_rule(self, rule: object) -> RuleHandle:

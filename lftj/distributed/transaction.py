@@ -100,10 +100,15 @@ class DistributedTransaction(Writing[DistributedDraft]):
 
     @interrupts_as_such()
     def add_rules(
-        self, text: str | tree.ParsedProgram, *, file: str | None = None, facts: str | os.PathLike[str] | None = None
+        self,
+        text: str | tree.ParsedProgram,
+        *,
+        file: str | None = None,
+        facts: str | os.PathLike[str] | None = None,
+        allow_paths: bool = False,
     ) -> list[RuleHandle]:
         """Add a program's declarations, rules and facts; every view is derived anew."""
-        return self._open().add_rules(text, file, facts)
+        return self._open().add_rules(text, file, facts, allow_paths)
 
     @interrupts_as_such()
     def add_rule(self, rule: object) -> RuleHandle:

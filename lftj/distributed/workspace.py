@@ -102,10 +102,12 @@ class DistributedWorkspace(Uncopied):
             tx.insert(relation, data, existing=existing, nulls=nulls, columns=columns, facts=facts)
         return tx.inserted(relation)
 
-    def add_rules(self, text: str, *, file: str | None = None, facts: str | os.PathLike[str] | None = None) -> list[RuleHandle]:
+    def add_rules(
+        self, text: str, *, file: str | None = None, facts: str | os.PathLike[str] | None = None, allow_paths: bool = False
+    ) -> list[RuleHandle]:
         """Add a program in one transaction, as `Workspace.add_rules`; every view is derived anew."""
         with self.transaction() as tx:
-            return tx.add_rules(text, file=file, facts=facts)
+            return tx.add_rules(text, file=file, facts=facts, allow_paths=allow_paths)
 
     def add_rule(self, rule: object) -> RuleHandle:
         """Add one rule or fact; every view is derived anew."""

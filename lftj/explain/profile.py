@@ -20,7 +20,7 @@ Commit = TypeVar("Commit")
 COLUMNS = (
     ("version", INT), ("relation", STR), ("rule", STR), ("strategy", STR), ("surgeries", INT), ("stabs", INT), ("regions", INT),
     ("steps", INT), ("assignments", INT), ("head_changes", INT), ("bytes", INT), ("seconds", FLOAT),
-    ("cpu_seconds", FLOAT), ("parts", INT), ("largest_part", INT),
+    ("cpu_seconds", FLOAT), ("parts", INT), ("largest_part", INT), ("compile_seconds", FLOAT),
 )  # fmt: skip
 
 

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from lftj.frames.coded_rows import CodedRows
+from lftj.frames.confined import check_inside, confined, open_folder
 from lftj.frames.facts import FactsLayout, Parameters, check_table_parameters, read_facts
 from lftj.frames.files import is_table_file, refuse_text_name, write_parquet, write_table
 from lftj.frames.frame import Columns, Frame, NullPolicy, Place
@@ -24,10 +25,13 @@ __all__ = [
     "NullPolicy",
     "Parameters",
     "Place",
+    "check_inside",
     "check_table_parameters",
+    "confined",
     "decode_column",
     "format_facts",
     "is_table_file",
+    "open_folder",
     "read",
     "read_facts",
     "read_options",

@@ -16,6 +16,7 @@ import pyarrow.parquet
 
 from lftj.errors import FileMissingError, FrameError
 from lftj.frames.carriers import ArrowCarrier, TextCarrier, carry_text
+from lftj.frames.confined import check_inside, is_confined, open_file
 from lftj.frames.delimited import DelimitedText
 from lftj.frames.frame import Place
 from lftj.frames.whole_writes import whole_write
@@ -107,7 +108,8 @@ def read_bytes(source: str | os.PathLike[str] | BinaryIO) -> bytes:
         path = Path(source)  # type: ignore[arg-type]
         name = path.name
         try:
-            data = path.read_bytes()
+            with open_file(path) as file:
+                data = file.read()
         except FileNotFoundError:
             raise missing(path) from None
         except OSError as reason:
@@ -159,6 +161,7 @@ def _carry_csv(path: Path, delimiter: str) -> TextCarrier:
 def _read_parquet(path: Path) -> pa.Table:
     """One file, or a directory of files as Spark writes them, where directories named `column=value` are columns too."""
     if path.is_dir():
+        path = check_inside(path)
         return pyarrow.parquet.read_table(path, schema=_schema_of_all(path))
     return pyarrow.parquet.ParquetFile(_opened(path)).read()
 
@@ -202,7 +205,9 @@ def _has_end(stream: pa.NativeFile) -> bool:
 
 def _opened(path: Path) -> pa.NativeFile:
     """The file in memory: as it lies on the disc, or decompressed where its name says `.gz`."""
-    return pa.BufferReader(read_bytes(path)) if is_compressed(path) else pa.memory_map(str(path))
+    if is_compressed(path):
+        return pa.BufferReader(read_bytes(path))
+    return pa.PythonFile(open_file(path), mode="r") if is_confined() else pa.memory_map(str(path))
 
 
 def _place(path: Path, table: pa.Table) -> ArrowCarrier:

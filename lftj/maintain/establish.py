@@ -14,7 +14,7 @@ from lftj.maintain.commit_heads import CommitHeads
 from lftj.maintain.full import aggregated, projected
 from lftj.maintain.functor_rows import functor_rows
 from lftj.maintain.rule_state import RelationState, RuleState
-from lftj.maintain.rule_work import Clock, RuleWork
+from lftj.maintain.rule_work import RuleWork, moment
 from lftj.maintain.trace_state import collected, trace_from_nothing
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
 from lftj.storage.database import base_name
@@ -67,7 +67,7 @@ def evaluate_rule(
     strategy: str,
 ) -> tuple[Signed, RuleState, RuleWork]:
     """A rule's sorted head rows with their numbers of proofs, its state, and what was done. `before`: its state, if it had one."""
-    clock, spent, divided = Clock(), context.work, len(context.divided)
+    started, spent, divided = moment(), context.work, len(context.divided)
     work = RuleWork(rule.relation, rule_name(rule), strategy)
     body = before.body if before is not None else None
     if isinstance(rule, NormalRule) and rule.aggregates and (body or Body(rule)).extremes is None:
@@ -78,7 +78,7 @@ def evaluate_rule(
         work.assignments = int(counts.sum())
         state = state._replace(work=context.work - spent)
     work.steps, work.head_changes = context.work - spent, len(counts)
-    work.took(clock)
+    work.since(started)
     work.bytes = state.bytes
     work.divided(context.divided[divided:])
     return (rows, counts), state, work
@@ -93,14 +93,14 @@ def removed_rows(state: RuleState, relation: RelationVersion) -> tuple[Signed, R
 def evaluate_removed(state: RuleState, relations: Relations, context: Context) -> tuple[Signed, RuleWork]:
     """The head rows of a rule that goes, over the old relations, counted as its state counts them: all proofs, or those that a search
     for the first one finds."""
-    clock, before = Clock(), context.work
+    started, before = moment(), context.work
     if state.trace is None or state.body is None:
         rows, counts, _ = _evaluate(state.rule, state, relations, context, traced=False)
     else:
         columns, counts = collected(state.trace.body, state.trace.body.plan, relations, context)
         rows, counts = support_counts(state.body.head_rows(columns, len(counts)), counts)
     work = RuleWork(state.rule.relation, rule_name(state.rule), "removed", steps=context.work - before, head_changes=len(counts))
-    work.took(clock)
+    work.since(started)
     return (rows, counts), work
 
 

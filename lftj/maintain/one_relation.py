@@ -18,7 +18,7 @@ from lftj.maintain.commit_heads import CommitHeads
 from lftj.maintain.establish import establish
 from lftj.maintain.full import derive
 from lftj.maintain.rule_state import RelationState
-from lftj.maintain.rule_work import Clock, RuleWork
+from lftj.maintain.rule_work import RuleWork, moment
 from lftj.maintain.update import ForecastError, update
 from lftj.maintain.versions import Versions
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
@@ -98,10 +98,10 @@ def _change_of_choice(schema: RelationSchema, kept: ChosenState, delta: Delta, v
 
 def _chosen(schema: RelationSchema, rules: Rules, versions: Versions, context: Context) -> Maintained:
     """A relation with several choice domains: all candidates anew, and the choice among them."""
-    clock, before = Clock(), context.work
+    started, before = moment(), context.work
     candidates = _all_rows(schema, rules, versions, context)
     delta = versions[schema.name].change_to(choose(schema, candidates, context.dictionary))
     work = RuleWork(schema.name, "", "choice", steps=context.work - before, head_changes=len(delta))
     work.assignments = len(candidates[0])
-    work.took(clock)
+    work.since(started)
     return Maintained(delta, works=(work,))

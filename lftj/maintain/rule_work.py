@@ -5,19 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from lftj.join.context import Divided
+from scantree.jit import compile_seconds
 
 
-class Clock:
-    """Time from now on: what passes, and what processors spend on this process, on all of its threads."""
+class Moment(NamedTuple):
+    """A moment: the clock, the time that processors have spent on this process, and the seconds of compilation so far."""
 
-    def __init__(self) -> None:
-        self._passed, self._spent = time.perf_counter(), time.process_time()
+    time: float
+    cpu: float
+    compiled: float
 
-    def read(self) -> tuple[float, float]:
-        """Both, in seconds."""
-        return time.perf_counter() - self._passed, time.process_time() - self._spent
+
+def moment() -> Moment:
+    """This moment."""
+    return Moment(time.perf_counter(), time.process_time(), compile_seconds())
 
 
 @dataclass(slots=True)
@@ -30,7 +34,10 @@ class RuleWork:
     touches), `rounds` (a recursive stratum that parts of a distributed workspace derive together), `choice` (a relation or stratum with
     several choice domains, chosen anew). `steps` are kernel steps, those of an abandoned update included. `assignments` counts rows of
     satisfying assignments found, `head_changes` the changes of the rule's head rows. `parts` are the parts into which large evaluations
-    were divided, 0 when none was, and `largest_part` the kernel steps of the largest of them. `seconds` and `cpu_seconds`: see `Clock`.
+    were divided, 0 when none was, and `largest_part` the kernel steps of the largest of them. `compile_seconds` are those of kernels that
+    were compiled meanwhile, or read from the cache; `seconds`, that passed, and `cpu_seconds`, that processors spent on this process, on
+    all of its threads, are without them. The row of the strategy `compiled`, without relation and rule, has those of what a program needs,
+    which is compiled when its rules are added.
     """
 
     relation: str
@@ -47,10 +54,14 @@ class RuleWork:
     cpu_seconds: float = 0.0
     parts: int = 0
     largest_part: int = 0
+    compile_seconds: float = 0.0
 
-    def took(self, clock: Clock) -> None:
-        """Note the time on a clock."""
-        self.seconds, self.cpu_seconds = clock.read()
+    def since(self, started: Moment) -> None:
+        """Note the time that has passed since then, compilation apart."""
+        now = moment()
+        self.compile_seconds = now.compiled - started.compiled
+        self.seconds = now.time - started.time - self.compile_seconds
+        self.cpu_seconds = max(0.0, now.cpu - started.cpu - self.compile_seconds)
 
     def divided(self, divisions: Iterable[Divided]) -> None:
         """Note what was divided."""

@@ -17,7 +17,7 @@ from lftj.maintain.commit_heads import CommitHeads
 from lftj.maintain.establish import Signed, evaluate_removed, evaluate_rule, joined, removed_rows, rule_name
 from lftj.maintain.functor_rows import functor_rows
 from lftj.maintain.rule_state import RelationState, RuleState
-from lftj.maintain.rule_work import Clock, RuleWork
+from lftj.maintain.rule_work import RuleWork, moment
 from lftj.maintain.versions import Versions
 from lftj.maintain.whole_parts import PartedHead, PartedRule, parted_head, with_parts
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
@@ -138,13 +138,13 @@ def _updated(
     state: RuleState, versions: Versions, context: Context, heads: CommitHeads, parted: PartedRule | None
 ) -> tuple[HeadChange | None, RuleState, RuleWork]:
     """The change of one rule's head rows, its new state, and what was done."""
-    clock, before = Clock(), context.work
+    started, before = moment(), context.work
     work = RuleWork(state.rule.relation, rule_name(state.rule), "update")
     done = heads.done(state)
     piece, state = _rule(state, versions, context, heads, work, parted)
     work.head_changes = 0 if piece is None else len(piece) if isinstance(piece, Delta) else len(piece[1])
     work.steps, work.bytes = context.work - before, 0 if done else state.bytes
-    work.took(clock)
+    work.since(started)
     return piece, state, work
 
 

@@ -47,7 +47,7 @@ class SourceRule:
 class Program:
     """`catalog`: all names; `sources`: the rules by id; `order`: the strata, and `hidden`: what they became.
 
-    `facts` and `directives` are those of the last `add` only.
+    `facts` and `directives` are those of the last `add` only, `revised` the older rules to which it gave other normal forms.
     """
 
     catalog: Catalog = field(default_factory=Catalog)
@@ -57,6 +57,7 @@ class Program:
     facts: Mapping[str, list[Row]] = field(default_factory=dict)
     directives: tuple[tree.Directive, ...] = ()
     next_source: int = 1
+    revised: frozenset[int] = frozenset()
 
     # ── changes ───────────────────────────────────────────────────────────────────────────────────────────────────────
     def add(self, parsed: tree.ParsedProgram, repeats: Repeats = never) -> tuple[Program, list[int]]:
@@ -111,7 +112,7 @@ class Program:
                 raise
             with suppress(ProgramErrors):  # then the cycle is not of our making, and the first problems tell of it
                 made = left._with(normalizer.checked, {**(again or sources), **older}, [*older, *ids])
-                return replace(made, next_source=self.next_source + len(ids))
+                return replace(made, next_source=self.next_source + len(ids), revised=frozenset(older))
             raise
 
     def _renormalized(self, problems: ProgramErrors, normalizer: _Normalizer) -> tuple[Program, dict[int, SourceRule]]:

@@ -9,7 +9,7 @@ With `NUMBA_DISABLE_JIT=1` kernels run as Python, and with `NUMBA_BOUNDSCHECK=1`
 
 from __future__ import annotations
 
-from scantree.jit.decorators import compiled, inlined
+from scantree.jit.decorators import compile_seconds, compiled, inlined
 from scantree.jit.directory import ADDRESSES, cache_directory
 from scantree.jit.memory import address, bits_to_float, claim, fetch, float_to_bits, load, load_byte, store
 
@@ -19,6 +19,7 @@ __all__ = [
     "bits_to_float",
     "cache_directory",
     "claim",
+    "compile_seconds",
     "compiled",
     "fetch",
     "float_to_bits",

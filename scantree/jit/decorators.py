@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import gc
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numba
@@ -13,6 +14,7 @@ from numba import types
 from scantree.interrupts import interrupts_wait
 from scantree.jit import announcing
 from scantree.jit.directory import CACHED, DISABLED
+from scantree.jit.kept import KernelCache
 from scantree.jit.libraries import CalleeCompiler, EntryCompiler
 from scantree.jit.turns import turn
 
@@ -38,49 +40,50 @@ def _undisturbed() -> Iterator[None]:
                 gc.enable()
 
 
+_seconds = 0.0
+
+
+def compile_seconds() -> float:
+    """How long this process has compiled kernels so far, or read them from the cache."""
+    return _seconds
+
+
+@contextmanager
+def _at_work(kernel: str) -> Iterator[None]:
+    """While a kernel is made: by no other process, undisturbed, announced and counted."""
+    global _seconds
+    started = time.perf_counter()
+    try:
+        with turn(kernel), _undisturbed():
+            yield
+    finally:
+        _seconds += time.perf_counter() - started
+        announcing.end()
+
+
 def _jit(function: Function, **options: Any) -> Function:
     if DISABLED:
         return function
     options |= {"error_model": "numpy", "no_cfunc_wrapper": True}
-    dispatcher = _njit(cache=CACHED, nogil=True, pipeline_class=EntryCompiler, **options)(function)
+    dispatcher = _njit(nogil=True, pipeline_class=EntryCompiler, **options)(function)
     callee = _njit(no_cpython_wrapper=True, pipeline_class=CalleeCompiler, **options)(function)
     if CACHED:
-        _forgive(dispatcher._cache)
-    compile_now = dispatcher._compile_for_args
+        dispatcher._cache = KernelCache(function)
+    name, compile_now = f"{function.__module__}.{function.__qualname__}", dispatcher._compile_for_args
 
     def compile_for_arguments(*arguments: Any, **named: Any) -> Any:
-        try:
-            with turn(f"{function.__module__}.{function.__qualname__}"), _undisturbed():
-                return compile_now(*arguments, **named)
-        finally:
-            announcing.end()
+        with _at_work(name):
+            return compile_now(*arguments, **named)
+
+    def compile_ahead(kinds: tuple[Any, ...]) -> None:
+        with _at_work(name):
+            dispatcher.compile(kinds)
 
     # Numba looks these up on the dispatcher: the first at each new signature, the others for calls from compiled code.
-    dispatcher._compile_for_args = compile_for_arguments
+    dispatcher._compile_for_args, dispatcher.compile_ahead = compile_for_arguments, compile_ahead
     dispatcher.get_call_template = lambda arguments, named: callee.get_call_template(*_without_constants(arguments, named))
     dispatcher.get_overload = callee.get_overload
     return dispatcher
-
-
-def _forgive(kept: Any) -> None:
-    """Have a kernel work that cannot be kept, where the disc is full, say, and one be made again of which half is there."""
-    load, save = kept.load_overload, kept.save_overload
-
-    def load_overload(*asked: Any) -> Any:
-        try:
-            return load(*asked)
-        except MemoryError:
-            raise
-        except Exception:  # reading a damaged pickle may raise anything
-            with suppress(OSError):
-                kept.flush()
-            return None
-
-    def save_overload(*made: Any) -> None:
-        with suppress(OSError):
-            save(*made)
-
-    kept.load_overload, kept.save_overload = load_overload, save_overload
 
 
 def _without_constants(arguments: Any, named: Any) -> tuple[Any, Any]:

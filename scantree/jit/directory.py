@@ -1,24 +1,35 @@
 """Where machine code is kept, and how this process is to make it.
 
 Numba's on-disk cache keys a function by its own file only: an edit to a callee in another file leaves the caller's cached machine code in
-place, and the old result is served without a word. So the cache lives in a directory named by a hash of *all* kernel sources, and any edit
-to any of them starts a fresh one. Set `LFTJ_CACHE_DIR` to choose where those directories go (default: the user's cache directory).
+place, and the old result is served without a word. So the cache lives in a directory named by a hash of *all* kernel sources, the
+processor and the versions of what compiles: any edit to any kernel starts a fresh one, and all installations of the same sources share one,
+wherever they are. Set `LFTJ_CACHE_DIR` to choose where those directories go (default: the user's cache directory). Numba's index is a
+pickle, so only a folder that others cannot write is used (`scantree.private_folders`), else one that this process makes for itself.
 """
 
 from __future__ import annotations
 
+import atexit
 import hashlib
+import logging
 import os
+import platform
 import re
 import shutil
+import sys
+import tempfile
 import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import llvmlite
+import llvmlite.binding
 import numba
 import numpy as np
-from numba.core import config
+from numba.core import codegen, config
+
+from scantree.private_folders import UnsafeFolderError, private_folder
 
 # Numba's own types do not tell what this is: settings known at run time only.
 _config: Any = config
@@ -42,29 +53,65 @@ def _kernel_sources() -> list[Path]:
     return sorted([*found, *Path(__file__).resolve().parent.glob("*.py")])
 
 
-def _source_hash() -> str:
-    digest = hashlib.sha256(f"{numba.__version__} {np.__version__} {_config.BOUNDSCHECK}".encode())
+def _processor() -> tuple[str, str]:
+    """Name and features of the processor, as Numba tells machine code apart by them."""
+    name = _config.CPU_NAME or llvmlite.binding.get_host_cpu_name()
+    features = _config.CPU_FEATURES if _config.CPU_FEATURES is not None else codegen.get_host_cpu_features()
+    return name, features
+
+
+def _identity() -> str:
+    """What machine code depends on, but not where the sources are."""
+    versions = numba.__version__, llvmlite.__version__, np.__version__, sys.implementation.cache_tag, platform.machine(), sys.abiflags
+    settings = _config.BOUNDSCHECK, _config.OPT, _config.LOOP_VECTORIZE, _config.SLP_VECTORIZE
+    digest = hashlib.sha256(repr((versions, settings, _processor())).encode())
     for path in _kernel_sources():
-        digest.update(path.name.encode())
-        digest.update(path.read_bytes())
+        content = path.read_bytes()
+        digest.update(f"{path.relative_to(_ROOT).as_posix()} {len(content)}\n".encode())
+        digest.update(content)
     return digest.hexdigest()[:16]
 
 
-def cache_directory() -> Path:
-    """Where this set of kernel sources keeps its machine code."""
+def _wanted() -> Path:
+    """The folder that the user's settings name for this set of kernel sources."""
     base = os.environ.get("LFTJ_CACHE_DIR") or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "lftj")
-    return Path(base) / f"kernels-{_source_hash()}"
+    return Path(base) / f"kernels-{_identity()}"
 
 
-def _can_be_written(directory: Path) -> bool:
+def _usable() -> Path | None:
+    """The folder that machine code is kept in, made if need be; one of this process alone where the user's cannot be used."""
+    wanted = _wanted()
     try:
-        if not directory.exists():
-            directory.mkdir(parents=True, exist_ok=True)
+        return _begun(wanted)
+    except UnsafeFolderError as reason:
+        problem, remedy = str(reason), "chmod go-w it, or set LFTJ_CACHE_DIR to a folder that only you can write"
+    except OSError as reason:
+        problem, remedy = str(reason), "set LFTJ_CACHE_DIR to a folder that can be written"
+    text = "machine code is not kept in %s: %s. This process compiles for itself. Remedy: %s"
+    logging.getLogger("lftj").warning(text, wanted.parent, problem, remedy)
+    with suppress(OSError, UnsafeFolderError):
+        made = tempfile.mkdtemp(prefix="lftj-kernels-")
+        atexit.register(_remove, made, os.getpid())
+        return private_folder(made)
+    return None
+
+
+def _begun(wanted: Path) -> Path:
+    """The folder, marked as used now. Raises UnsafeFolderError, OSError."""
+    fresh = not wanted.exists()
+    directory = private_folder(wanted)
+    if fresh:
+        with suppress(OSError):
             _forget_unused(directory.parent)
-        os.utime(directory)
-    except OSError:
-        return False
-    return os.access(directory, os.W_OK)
+    os.utime(directory)
+    with tempfile.TemporaryFile(dir=directory):
+        return directory
+
+
+def _remove(directory: str, process: int) -> None:
+    """Remove the folder of a process at its end, not at that of a child."""
+    if process == os.getpid():
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 def _forget_unused(base: Path) -> None:
@@ -75,8 +122,12 @@ def _forget_unused(base: Path) -> None:
                 shutil.rmtree(directory)
 
 
-# Numba reads the directory when a function is decorated, so it is set once, here, before any kernel module is imported.
-_config.CACHE_DIR = str(cache_directory())
+_directory = None if DISABLED else _usable()
 
-CACHED = not DISABLED and _can_be_written(cache_directory())
-"""Whether machine code is kept at all: Numba would otherwise look for a place of its own, next to the sources, where it may grow stale."""
+CACHED = _directory is not None
+"""Whether machine code is kept at all."""
+
+
+def cache_directory() -> Path:
+    """Where this set of kernel sources keeps its machine code, or would if it kept any."""
+    return _directory or _wanted()

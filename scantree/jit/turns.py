@@ -6,7 +6,6 @@ same kernels, each taking the processor from the others.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 import zlib
@@ -14,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 
+from scantree.file_locks import lock_byte, unlock_byte
 from scantree.jit.directory import CACHED, cache_directory
 
 _PATIENCE = 60.0
@@ -31,7 +31,7 @@ def turn(kernel: str) -> Iterator[None]:
         yield
     finally:
         with suppress(OSError):
-            fcntl.lockf(file, fcntl.LOCK_UN, 1, place)
+            unlock_byte(file, place)
 
 
 @cache
@@ -40,7 +40,7 @@ def _file(process: int) -> int | None:
     if not CACHED:
         return None
     with suppress(OSError):
-        return os.open(cache_directory() / "being-made", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        return os.open(cache_directory() / "being-made", os.O_RDWR | os.O_CREAT, 0o600)
     return None
 
 
@@ -49,8 +49,8 @@ def _locked(file: int, place: int) -> bool:
     latest = time.monotonic() + _PATIENCE
     while True:
         try:
-            fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, place)
-        except (BlockingIOError, PermissionError):
+            lock_byte(file, place)
+        except BlockingIOError:
             if time.monotonic() > latest:
                 return False
             _wait()

@@ -8,7 +8,6 @@ nobody took; they are swept away when the path is compacted, or opened next.
 from __future__ import annotations
 
 import errno
-import fcntl
 import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,6 +23,7 @@ from lftj.distributed.files.epochs import OvertakenError, epoch_file, epochs, ma
 from lftj.distributed.files.sealed import sealed, unsealed
 from lftj.errors import DistributedError, LftjError
 from lftj.storage.database import BASE_SUFFIX
+from scantree.file_locks import lock_file, unlock_file
 
 _log = logging.getLogger(__name__)
 
@@ -251,7 +251,7 @@ class PathLock:
             path.mkdir(parents=True, exist_ok=True)
             file = os.open(path / _LOCK, os.O_CREAT | os.O_RDWR)
         try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_file(file)
         except OSError as reason:
             if reason.errno in _NO_LOCKS:
                 _warn_of_no_locks(path)
@@ -278,7 +278,7 @@ class PathLock:
             self._file = None
             if self.ours:
                 with suppress(OSError):  # there may be no locks
-                    fcntl.flock(file, fcntl.LOCK_UN)  # closing it is not enough where a child has it
+                    unlock_file(file)  # closing it is not enough where a child has it
             os.close(file)
 
     def __del__(self) -> None:

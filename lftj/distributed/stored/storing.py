@@ -6,12 +6,13 @@ The system gives a lock back when its holder dies, so nobody waits for a worker 
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from scantree.file_locks import lock_file
 
 _FILE = "storing"
 _LONGEST = 30.0  # seconds that closing waits
@@ -38,7 +39,7 @@ def end_storing(path: Path) -> None:
 
 def _held_by_others(file: int) -> bool:
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock_file(file)
     except BlockingIOError:
         return True
     except OSError:  # a file system without locks
@@ -57,7 +58,7 @@ def storing(path: Path) -> Iterator[bool]:
         return
     try:
         with suppress(OSError):
-            fcntl.flock(file, fcntl.LOCK_SH)
+            lock_file(file, shared=True)
         yield os.fstat(file).st_nlink > 0
     finally:
         os.close(file)

@@ -88,7 +88,7 @@ def test_a_file_that_is_replaced_keeps_its_mode_and_its_links(folder: Path) -> N
     assert (folder / "path.csv").is_symlink()
     assert (folder / "real.csv").read_text() == "1\t2\n1\t3\n2\t3\n"
     assert (folder / "real.csv").stat().st_mode & 0o777 == 0o600
-    assert main(["run", program(folder, PATHS.replace(".output path", '.output path(filename="/dev/null")'))]) == 0
+    assert main(["run", program(folder, PATHS.replace(".output path", '.output path(filename="/dev/null")')), "--allow-paths"]) == 0
 
 
 def test_standard_output_is_utf_8_whatever_the_locale_says(folder: Path) -> None:

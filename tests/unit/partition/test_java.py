@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -23,11 +24,6 @@ def fake_java(home: Path, version: str, *, modules: bool = True) -> Path:
     program.write_text(f'#!/bin/sh\n{refusal}echo \'openjdk version "{version}" 2025-04-15\' >&2\necho "$@"\n')
     program.chmod(0o755)
     return home
-
-
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
 def test_java_home_comes_first(tmp_path: Path) -> None:
@@ -57,6 +53,28 @@ def test_a_java_without_the_module_is_wrapped(tmp_path: Path) -> None:
     program = str(found.home / "bin" / "java")
     done = subprocess.run([program, VECTOR, "-cp", "a b", "Main"], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "-cp a b Main"
+
+
+def test_the_wrapper_is_this_process_and_users_alone(tmp_path: Path) -> None:
+    slim = fake_java(tmp_path / "slim", "25", modules=False)
+    code = (
+        f"from pathlib import Path; from partition.java import find_java; print(find_java({{'PATH': ''}}, wheel=Path({str(slim)!r})).home)"
+    )
+    environment = os.environ | {"XDG_CACHE_HOME": str(tmp_path / "cache"), "TMPDIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith(str(tmp_path / "lftj-java-"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["slim"]
+    home = find_java({"PATH": ""}, wheel=slim).home
+    assert [path.stat().st_mode & 0o777 for path in (home, home / "bin", home / "bin" / "java")] == [0o700] * 3
+
+
+def test_a_wrapper_that_others_could_replace_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slim, shared = fake_java(tmp_path / "slim", "25", modules=False), tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    monkeypatch.setattr("tempfile.tempdir", str(shared))
+    with pytest.raises(JavaMissingError, match=r"others could replace the Java .*chmod go-w .*shared"):
+        find_java({"PATH": ""}, wheel=slim)
 
 
 def test_nothing_there_names_the_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

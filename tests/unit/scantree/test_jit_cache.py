@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -92,7 +93,102 @@ def test_machine_code_that_nobody_has_used_for_months_is_removed(tmp_path: Path)
 def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     run = python(SUMS.format(at=3) + "; print(sum_of_twice.stats.cache_path)", LFTJ_CACHE_DIR=str(tmp_path / "file"))
-    assert run.stdout == "12 6\nNone\n"
+    assert run.stdout.startswith("12 6\n/")
+    assert not Path(run.stdout.split()[-1]).exists()
+    assert "machine code is not kept in" in run.stderr
+
+
+PLANTED = "class Planted:\n    def __reduce__(self):\n        return (print, ('planted code ran',))\n"
+PLANTS = (
+    "import pickle, numba, sys, pathlib\n"
+    + PLANTED
+    + """
+for index in pathlib.Path(sys.argv[1]).rglob('*.nbi'):
+    index.write_bytes(pickle.dumps(numba.__version__) + pickle.dumps(Planted()))
+"""
+)
+
+
+@pytest.mark.parametrize("variable", ["LFTJ_CACHE_DIR", "XDG_CACHE_HOME"])
+@pytest.mark.parametrize("mode", [0o777, 0o775, 0o1777])
+def test_code_that_others_could_put_into_the_cache_is_not_run(tmp_path: Path, variable: str, mode: int) -> None:
+    given = tmp_path / "given"
+    given.mkdir(mode=0o700)
+    folder = {"LFTJ_CACHE_DIR": "", variable: str(given)}
+    assert python(MISSES, **folder).stdout == "12 6\n1\n"
+    assert python(MISSES, **folder).stdout == "12 6\n0\n"
+    subprocess.run([sys.executable, "-c", PLANTS, str(given)], check=True)
+    assert "planted code ran" in python(MISSES, **folder).stdout
+    for opened in (path for path in (given, *given.rglob("*")) if path.is_dir()):
+        opened.chmod(mode)
+    run = python(MISSES, **folder)
+    assert run.stdout == "12 6\n1\n"
+    assert run.stderr.count("machine code is not kept in") == 1
+    assert "chmod go-w" in run.stderr
+
+
+def test_machine_code_is_for_the_user_alone(tmp_path: Path) -> None:
+    code = "import os; os.umask(0); " + MISSES
+    assert python(code, LFTJ_CACHE_DIR=str(tmp_path / "made")).stdout == "12 6\n1\n"
+    folders = [path for path in (tmp_path / "made").rglob("*") if path.is_dir()]
+    assert folders
+    assert {path.stat().st_mode & 0o777 for path in (tmp_path / "made", *folders)} == {0o700}
+
+
+def _copied(folder: Path) -> Path:
+    for package in ("scantree", "tests/unit/scantree"):
+        shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
+    for package in ("tests", "tests/unit"):
+        shutil.copy(ROOT / package / "__init__.py", folder / package)
+    return folder
+
+
+def _misses_in(sources: Path, cache: Path) -> str:
+    environment = os.environ | {"LFTJ_CACHE_DIR": str(cache), "PYTHONPATH": str(sources)}
+    code = f"import scantree; assert scantree.__file__.startswith({str(sources)!r}); {MISSES}"
+    done = subprocess.run([sys.executable, "-c", code], cwd=sources, env=environment, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def test_installations_of_the_same_sources_share_machine_code(tmp_path: Path) -> None:
+    one, other = _copied(tmp_path / "one"), _copied(tmp_path / "deep" / "other")
+    assert _misses_in(one, tmp_path / "cache") == "12 6\n1\n"
+    assert _misses_in(other, tmp_path / "cache") == "12 6\n0\n"
+    edited = other / "scantree" / "seek_kernels.py"
+    edited.write_text(edited.read_text() + "\n")
+    assert _misses_in(other, tmp_path / "cache") == "12 6\n1\n"
+    assert _misses_in(one, tmp_path / "cache") == "12 6\n0\n"
+
+
+@pytest.mark.parametrize("setting", ["NUMBA_CPU_NAME", "NUMBA_CPU_FEATURES"])
+def test_another_processor_has_a_cache_of_its_own(tmp_path: Path, setting: str) -> None:
+    code = "from scantree.jit import cache_directory; print(cache_directory().name)"
+    here = python(code, LFTJ_CACHE_DIR=str(tmp_path)).stdout
+    other = {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""} | {setting: "generic" if setting.endswith("NAME") else "+sse2"}
+    assert python(code, LFTJ_CACHE_DIR=str(tmp_path), **other).stdout != here
+
+
+def test_compiling_is_said_once_for_many_kernels(tmp_path: Path) -> None:
+    lines = f"{fresh_processes.__name__} sum_of_twice W\\n{fresh_processes.__name__} twice W i"
+    code = f"from scantree.jit.ahead import compile_groups; print(compile_groups({{'sums': '{lines}'}}) > 0); {MISSES}"
+    shown = _on_a_terminal(code, LFTJ_CACHE_DIR=str(tmp_path / "one"))
+    assert shown.startswith("\rlftj: compiling 2 kernels, once for this machine: this may take half a minute ")
+    assert shown.endswith("\033[K\r\033[K")
+    assert shown.count("compiling") == 1
+    assert python(code, LFTJ_CACHE_DIR=str(tmp_path / "one")).stdout == "False\n12 6\n0\n"
+    logged = "import logging; logging.basicConfig(level=logging.INFO, format='%(name)s: %(message)s'); " + code
+    run = python(logged, LFTJ_CACHE_DIR=str(tmp_path / "two"))
+    assert run.stderr == "lftj: compiling 2 kernels, once for this machine: this may take half a minute\n"
+    notebook = "import sys, types; sys.modules['ipykernel'] = types.ModuleType('ipykernel'); " + code
+    run = python(notebook, LFTJ_CACHE_DIR=str(tmp_path / "three"))
+    assert run.stderr == "lftj: compiling 2 kernels, once for this machine: this may take half a minute …\n"
+
+
+def test_a_helper_compiles_from_the_other_end(tmp_path: Path) -> None:
+    lines = f"{fresh_processes.__name__} sum_of_twice W"
+    code = f"from scantree.jit.ahead import compile_lines; compile_lines(['{lines}'])"
+    assert python(code, LFTJ_CACHE_DIR=str(tmp_path)).returncode == 0
+    assert python(MISSES, LFTJ_CACHE_DIR=str(tmp_path)).stdout == "12 6\n0\n"
 
 
 def test_a_cache_that_is_full_is_done_without(tmp_path: Path) -> None:
