@@ -12,7 +12,7 @@ import pyarrow as pa
 from lftj import frames
 from lftj.dictionary import Dictionary
 from lftj.distributed.executor import Executor
-from lftj.distributed.files.entry import Entry, read_entries, read_entry
+from lftj.distributed.files.entry import Entry, only, read_entries, read_entry
 from lftj.distributed.files.manifest import ROWS, Manifest, told_by_the_system
 from lftj.distributed.parts.transport import ReadTask, read_part
 from lftj.distributed.placing.cuts import ONE, Cut
@@ -57,7 +57,8 @@ def relation_rows(executor: Executor, manifest: Manifest, plan: PartPlan, schema
     name = schema.name if plan.derived(schema.name) else base_name(schema.name)
     entries = manifest.log.get(name, ())
     path, parts = executor.path, executor.partitions
-    tasks = [ReadTask(str(path), part, parts, schema, plan.homes[schema.name], entries) for part in range(parts)]
+    home = plan.homes[schema.name]
+    tasks = [ReadTask(str(path), part, parts, schema, home, only(entries, part, home)) for part in range(parts)]
     count = manifest.counts.get(name, 0)
     return DistributedResult(lambda dictionary: gathered(executor, entries, schema, dictionary), tasks, executor, count, manifest.version)
 
