@@ -9,6 +9,7 @@ from __future__ import annotations
 import pickle
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,10 @@ class CountingExecutor:
     def __init__(self, path: Path, partitions: int):
         self.path, self.partitions = path, partitions
         self.bytes = self.tasks = 0
+
+    def described(self, text: str) -> AbstractContextManager[None]:
+        """Nothing to show it on."""
+        return nullcontext()
 
     def map(
         self,

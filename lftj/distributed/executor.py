@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -13,6 +14,7 @@ class Executor(Protocol):
     partitions: int
     path: Path
 
+    def described(self, text: str) -> AbstractContextManager[None]: ...
     def map(
         self, task: Any, payloads: Iterable[Any], places: Sequence[int] | None = None, *, seconds: float | None = None
     ) -> list[Any]: ...

@@ -45,7 +45,8 @@ class DistributedSnapshot:
         last = self._store.present
         held = self._present.manifest.token == last.manifest.token
         present = last if held else self._present
-        return answer(present, question, Bounds(self._store.limits.current), held=held)
+        with self._store.described("query"):
+            return answer(present, question, Bounds(self._store.limits.current), held=held)
 
     def __contains__(self, relation: object) -> bool:
         name = relation.name if isinstance(relation, Predicate) else relation
@@ -67,7 +68,7 @@ class DistributedSnapshot:
 
         Raises DistributedError (E403) for a version of which files are gone.
         """
-        with self._store.writer.held():
+        with self._store.writer.held(), self._store.described("verification"):
             return discrepancies(self._present.executor, self._present.manifest, self._present.plan)
 
     def __repr__(self) -> str:

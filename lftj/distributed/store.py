@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from typing import Any
 
@@ -87,7 +87,7 @@ class Store:
             raise
         commit = Commit(before, description, plan, bounds, self.elastic)
         try:
-            with told_by_the_system(self.executor.path):
+            with told_by_the_system(self.executor.path), self.described(f"commit {commit.version}"):
                 outcome = commit.carry_out(draft.steps(bounds), draft.dictionary)
                 draft.check(outcome.manifest.counts, after=True)
                 if batch is not None:
@@ -109,6 +109,10 @@ class Store:
         self._nets[1].update(commit.nets)
         if outcome.report is not None:
             self.reports.append(outcome.report)
+
+    def described(self, what: str) -> AbstractContextManager[None]:
+        """Jobs of the block are shown as this in Spark's pages."""
+        return self.executor.described(f"lftj: {what} of {self.executor.path}")
 
     def _news(self, changes: Changes, program: Program) -> list[News]:
         """What subscribers are to be told. Made before a commit has happened, as jobs that read rows may fail."""
@@ -168,7 +172,8 @@ class Store:
         """Compact, and remove what the compaction before this one made superfluous, so that what was read since then stays readable; and
         what workers stored that no part is opened from any more."""
         before = self.manifest
-        manifest = compacted(self.executor, before, self.plan, most, recent)
+        with self.described("compaction"):
+            manifest = compacted(self.executor, before, self.plan, most, recent)
         if manifest is before:
             return
         self._become(manifest, self.plan, self.program, self.views)

@@ -208,7 +208,7 @@ class DistributedWorkspace:
         Costs as much as deriving every view from nothing, on the executors and below the path, as long as it takes; nobody commits
         meanwhile. Only rows that differ come to this process.
         """
-        with (store := self._store).writer.held():
+        with (store := self._store).writer.held(), store.described("verification"):
             return discrepancies(store.executor, store.manifest, store.plan)
 
     def profile(self, last: int | None = None) -> pandas.DataFrame:

@@ -27,8 +27,15 @@ class InlineExecutor:
         self.path, self.partitions = path, partitions
         self.before: Callable[[Any], None] = lambda payload: None
         self.tasks: list[Any] = []
+        self.descriptions: list[str] = []
         self._memories: list[Any] = [None] * workers
         self._turn = 0
+
+    @contextmanager
+    def described(self, text: str) -> Iterator[None]:
+        """Notes what is done."""
+        self.descriptions.append(text)
+        yield
 
     def map(
         self, task: Callable[[Any], Any], payloads: Iterable[Any], places: Sequence[int] | None = None, *, seconds: float | None = None
