@@ -120,6 +120,25 @@ class SparkExecutor:
         numbers = self.spark.range(0, max(1, len(payloads)), 1, max(1, len(payloads)))
         return numbers.mapInArrow(partial(_generate, task_name(task), list(payloads)), spark_schema)
 
+    def used(self, frame: DataFrame) -> Callable[[], bool]:
+        """A function that says whether a DataFrame of `frame`, or one that Spark made of it, is still there.
+
+        The plans of all of them have this one's in them, as one object of Java's; it is watched there.
+        """
+        jvm: Any = self.spark.sparkContext._jvm
+        java: Any = frame
+        watched = jvm.java.lang.ref.WeakReference(java._jdf.queryExecution().analyzed())
+
+        def used() -> bool:
+            try:
+                return watched.get() is not None
+            except Exception as error:
+                if _sparks(error):
+                    return False  # the session has ended, and its frames with it
+                raise
+
+        return used
+
     def schema(self, frame: DataFrame) -> pa.Schema:
         """What the batches of a DataFrame will look like, known without a job. Raises TypeError for a column that Spark cannot send."""
         for field in frame.schema:

@@ -19,11 +19,12 @@ from scantree.interrupts import interrupts_as_such
 
 
 class DistributedSnapshot:
-    """One version of a distributed workspace; it never changes."""
+    """One version of a distributed workspace; it never changes, and its files stay as long as it is held and the workspace is open."""
 
     def __init__(self, store: Store):
         """For the workspace."""
         self._store, self._present, self._program = store, store.present, store.program
+        store.held.hold(self, self._present.manifest.files)
 
     @property
     def version(self) -> int:
@@ -34,7 +35,7 @@ class DistributedSnapshot:
         """All rows of a relation, base and derived."""
         present = self._present
         schema = present.plan.program.catalog.relation(name_of(relation))
-        return relation_rows(present.executor, present.manifest, present.plan, schema)
+        return relation_rows(present.executor, present.manifest, present.plan, schema).held_by(self._store.held)
 
     @interrupts_as_such()
     def query(self, question: object) -> Result:
@@ -46,7 +47,8 @@ class DistributedSnapshot:
         held = self._present.manifest.token == last.manifest.token
         present = last if held else self._present
         with self._store.described("query"):
-            return answer(present, question, Bounds(self._store.limits.current), held=held)
+            found = answer(present, question, Bounds(self._store.limits.current), held=held)
+        return found.held_by(self._store.held) if isinstance(found, DistributedResult) else found
 
     def __contains__(self, relation: object) -> bool:
         name = relation.name if isinstance(relation, Predicate) else relation

@@ -17,6 +17,7 @@ from lftj.distributed.compact import compacted, most_entries, recent_entries
 from lftj.distributed.draft import DistributedDraft
 from lftj.distributed.executor import Executor
 from lftj.distributed.files.manifest import Manifest, PathLock, remove_files, sweep, told_by_the_system
+from lftj.distributed.held import HeldFiles
 from lftj.distributed.parts.outcome import Report
 from lftj.distributed.placing.plan import PartPlan
 from lftj.distributed.placing.planner import plan_of
@@ -68,6 +69,7 @@ class Store:
         """What the last commit of this process changed."""
         self.subscriptions = Subscriptions()
         self.limits = LimitStack()
+        self.held = HeldFiles()
 
     def commit(self, draft: DistributedDraft, batch: tuple[str, int] | None = None, *, count: bool = False) -> None:
         """Carry a draft out, make it true, and queue its change sets for subscribers; `tidy` is to follow. With the writer lock held.
@@ -166,7 +168,7 @@ class Store:
         """Write relations with more than one entry per part anew; the number of files that are gone. With the writer lock held."""
         with told_by_the_system(self.executor.path):
             self._compact(self.executor.partitions, 0)
-            return sweep(self.executor.path, self.manifest)
+            return sweep(self.executor.path, self.manifest, self.held.names())
 
     def _compact(self, most: int, recent: int) -> None:
         """Compact, and remove what the compaction before this one made superfluous, so that what was read since then stays readable; and
@@ -177,8 +179,9 @@ class Store:
         if manifest is before:
             return
         self._become(manifest, self.plan, self.program, self.views)
-        remove_files(self.executor.path, self._superfluous)
-        self._superfluous = before.files() - manifest.files()
+        held = self.held.names()
+        remove_files(self.executor.path, self._superfluous - held)
+        self._superfluous = (self._superfluous & held) | (before.files() - manifest.files())
         sweep_shared(self.executor.path)
 
     def draft(self) -> DistributedDraft:

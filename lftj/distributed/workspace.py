@@ -117,8 +117,8 @@ class DistributedWorkspace:
     def compact(self) -> int:
         """Write the many small files of past commits as one per part and relation, and remove them; how many there were.
 
-        Results read before are no longer readable. Commits do this by themselves when a relation has a thousand entries, or eight per
-        part if that is more.
+        What results, snapshots and DataFrames read that are still held stays. Commits do this by themselves when a relation has a
+        thousand entries, or eight per part if that is more.
         """
         with (store := self._store).writer.held():
             return store.compact()
@@ -140,7 +140,7 @@ class DistributedWorkspace:
         return self.snapshot()[relation]
 
     def snapshot(self) -> DistributedSnapshot:
-        """The committed version of this moment, to read until the path is compacted or opened again."""
+        """The committed version of this moment, to read as long as it is held and the workspace is open."""
         return DistributedSnapshot(self._store)
 
     def __contains__(self, relation: object) -> bool:
@@ -152,7 +152,7 @@ class DistributedWorkspace:
 
         A constant in the column by which a relation is cut asks one part alone: `ws.query("acct(7, who)")`. What parts hold is not read
         again; a relation in a cut that no rule needs is. Up to 100,000 answers come to this process, of more a `DistributedResult`, to be
-        read until the path is compacted or opened again.
+        read as long as it is held and the workspace is open.
         """
         return self.snapshot().query(question)
 

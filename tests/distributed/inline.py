@@ -70,6 +70,10 @@ class InlineExecutor:
         """The rows of all payloads."""
         return [row for payload in payloads for batch in task(payload) for row in batch.to_pylist()]
 
+    def used(self, frame: list[Any]) -> Callable[[], bool]:
+        """Nobody reads what was read at once."""
+        return lambda: False
+
     def parquet(self, path: str) -> Any:
         """Not here."""
         raise NotImplementedError

@@ -237,7 +237,7 @@ def _batches(folder: Path, piece: Piece, places: Sequence[int]) -> pa.Table:
 
 def missing(file: Path) -> DistributedError:
     """The error for a file of rows that is gone."""
-    hint = "take the path back from a copy; a result that was read before the path was compacted or opened again is read anew"
+    hint = 'ask again, with ws["…"]: what was read before the path was opened again may be gone; else take the path back from a copy'
     return DistributedError(f"{file} is missing", code="E403", hint=hint)
 
 

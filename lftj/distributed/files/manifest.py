@@ -154,9 +154,9 @@ def remove_files(path: Path, files: Iterable[str]) -> None:
         (path / ROWS / file).unlink(missing_ok=True)
 
 
-def sweep(path: Path, kept: Manifest) -> int:
-    """Remove the files that a manifest does not name; how many there were."""
-    stray = {file.name for file in (path / ROWS).glob("*")} - kept.files()
+def sweep(path: Path, kept: Manifest, held: Iterable[str] = ()) -> int:
+    """Remove the files that a manifest does not name, and nobody has `held`; how many there were."""
+    stray = {file.name for file in (path / ROWS).glob("*")} - kept.files() - set(held)
     remove_files(path, stray)
     for file in path.glob(f"{_FILE}.*.tmp"):
         file.unlink(missing_ok=True)
