@@ -80,6 +80,7 @@ BARS: dict[str, dict[str, Bar]] = {
         "shipped_per_change": Bar("at most", 2000, unit="bytes"),
         "untouched_parts_read": Bar("exactly", 0, unit="parts"),
         "driver_memory_growth": Bar("at most", 1.2),
+        "payload_growth": Bar("at most", 16),
     },
     "answers": {
         "wrong": Bar("exactly", 0, unit="answers"),

@@ -22,6 +22,7 @@ from importlib import import_module
 from numbers import Integral
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pyarrow as pa
 
@@ -40,12 +41,19 @@ from partition.places import mapped
 Task = Callable[..., Any] | str
 
 _RESULT = "result binary"
+_DESCRIPTION = "spark.job.description"
+_JOB = (_DESCRIPTION, "spark.jobGroup.id")
+_ADDRESS = re.compile(r"([A-Za-z][\w+.-]+):/")
 _PRELOAD = "PARTITION_PRELOAD"
 _SAID = re.compile(r"[\w.]*(Error|Exception|Interrupt|Exit): (?!Task \d)|(?!Driver).*Python worker exited")
 
 
 class TaskFailedError(RuntimeError):
     """Spark gave a job up: a task failed as often as Spark tries, or its worker died. `__cause__` is Spark's own error."""
+
+
+class UnsupportedError(ValueError):
+    """A kind of session, or a path, that cannot be used yet; nothing was started and nothing written."""
 
 
 class SparkExecutor:
@@ -61,11 +69,27 @@ class SparkExecutor:
     def __init__(self, spark: SparkSession, partitions: int = 8, *, path: str | os.PathLike[str]):
         if not (isinstance(partitions, Integral) and partitions >= 1):  # NumPy's integers too
             raise ValueError(f"partitions is a number of at least 1, found {partitions!r}")
+        if type(spark).__module__.startswith("pyspark.sql.connect"):
+            raise UnsupportedError("Spark Connect sessions run no tasks of ours: start a classic one, with lftj.local_spark() or master(…)")
         if not isinstance(spark, SparkSession):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"expected a Spark session, found {spark!r}: lftj.local_spark() starts one")
         self.spark = spark
         self.partitions = int(partitions)
-        self.path = Path(path).absolute()
+        self.path = _local(path)
+
+    @contextmanager
+    def described(self, text: str) -> Iterator[None]:
+        """Jobs of this block, of this thread, have this description in Spark's pages, and are a group unless they belong to one."""
+        context = self.spark.sparkContext
+        before = {name: context.getLocalProperty(name) for name in _JOB}
+        try:
+            for name, value in before.items():
+                if value is None or name == _DESCRIPTION:
+                    context.setLocalProperty(name, text)
+            yield
+        finally:
+            for name, value in before.items():
+                context.setLocalProperty(name, value)  # pyright: ignore[reportArgumentType]
 
     def map(self, task: Task, payloads: Iterable[Any], places: Sequence[int] | None = None, *, seconds: float | None = None) -> list[Any]:
         """`[task(payload) for payload in payloads]`, as one job, which takes some tenths of a second.
@@ -95,6 +119,25 @@ class SparkExecutor:
         spark_schema = from_arrow_schema(schema, prefer_timestamp_ntz=True)
         numbers = self.spark.range(0, max(1, len(payloads)), 1, max(1, len(payloads)))
         return numbers.mapInArrow(partial(_generate, task_name(task), list(payloads)), spark_schema)
+
+    def used(self, frame: DataFrame) -> Callable[[], bool]:
+        """A function that says whether a DataFrame of `frame`, or one that Spark made of it, is still there.
+
+        The plans of all of them have this one's in them, as one object of Java's; it is watched there.
+        """
+        jvm: Any = self.spark.sparkContext._jvm
+        java: Any = frame
+        watched = jvm.java.lang.ref.WeakReference(java._jdf.queryExecution().analyzed())
+
+        def used() -> bool:
+            try:
+                return watched.get() is not None
+            except Exception as error:
+                if _sparks(error):
+                    return False  # the session has ended, and its frames with it
+                raise
+
+        return used
 
     def schema(self, frame: DataFrame) -> pa.Schema:
         """What the batches of a DataFrame will look like, known without a job. Raises TypeError for a column that Spark cannot send."""
@@ -173,6 +216,19 @@ def active_session() -> SparkSession | None:
 def to_dataframe(table: pa.Table, spark: SparkSession) -> DataFrame:
     """An Arrow table as a DataFrame; timestamps without a zone stay without one."""
     return spark.createDataFrame(table, from_arrow_schema(table.schema, prefer_timestamp_ntz=True))  # pyright: ignore[reportArgumentType]
+
+
+def _local(path: str | os.PathLike[str]) -> Path:
+    """A path of the file system. Raises UnsupportedError for an address, of which a folder of that name would be made."""
+    found = os.fspath(path)
+    if found.startswith("file:///"):
+        return Path(unquote(found.removeprefix("file://")))
+    if (address := _ADDRESS.match(found)) is not None:
+        raise UnsupportedError(
+            f"path={found!r} is an address ({address[1]}), not a folder: parts live in files that are mapped into memory, so give "
+            "a folder that driver and executors see under one name, such as a mounted share"
+        )
+    return Path(found).absolute()
 
 
 @contextmanager

@@ -54,9 +54,7 @@ def run(
         str, typer.Option("-D", "--output-dir", metavar="DIR", help="Where `.output` relations are written; `-` is standard output.")
     ] = ".",
     jobs: Annotated[str, typer.Option("-j", "--jobs", metavar="N", help="How many threads evaluate; `auto`: one per core.")] = "1",
-    allow_paths: Annotated[
-        bool, typer.Option("--allow-paths", help="Let `.input` and `.output` name files outside of these two folders.")
-    ] = False,
+    allow_paths: Annotated[bool, typer.Option("--allow-paths", help="Let the program name and include files anywhere.")] = False,
     no_warn: Annotated[bool, typer.Option("-w", "--no-warn", help="Print no warnings.")] = False,
 ) -> None:
     """Evaluate a program as Soufflé does: facts from files, results into files or to standard output."""
@@ -69,11 +67,14 @@ def run(
 
 
 @app.command()
-def check(program: ProgramFile) -> None:
+def check(
+    program: ProgramFile,
+    allow_paths: Annotated[bool, typer.Option("--allow-paths", help="Let the program include files anywhere.")] = False,
+) -> None:
     """Print every error of a program; if there is none, its strata and the plan of each rule."""
     from lftj.cli import check as command
 
-    command.check(program)
+    command.check(program, allow_paths=allow_paths)
 
 
 @app.command()

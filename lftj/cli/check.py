@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 _NOMINAL_ROWS, _NOMINAL_DISTINCT = 10_000, 1_000.0
 
 
-def check(program: str) -> None:
+def check(program: str, *, allow_paths: bool = False) -> None:
     """Print strata and plans of a program. Raises ProgramErrors with every error found."""
-    text, name = read_program(program)
+    text, name = read_program(program, allow_paths=allow_paths)
     print(report(text, name))
 
 

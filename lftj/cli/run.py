@@ -24,13 +24,14 @@ if TYPE_CHECKING:
 STANDARD_STREAM = "-"
 
 
-def read_program(path: str) -> tuple[str, str]:
+def read_program(path: str, *, allow_paths: bool = False) -> tuple[str, str]:
     """The text of a program, preprocessed, and its name in messages; `-` is standard input.
 
-    Raises FileMissingError, FrameError (E232), ParseError (E104).
+    Without `allow_paths` only files below its folder are included. Raises FileMissingError, FrameError (E232), ParseError (E104).
     """
     text, name = _read_text(path)
-    return preprocess(text, name, Path() if path == STANDARD_STREAM else Path(path).parent), name
+    folder = Path() if path == STANDARD_STREAM else Path(path).parent
+    return preprocess(text, name, folder, allow_paths=allow_paths), name
 
 
 def _read_text(path: str) -> tuple[str, str]:
@@ -66,7 +67,7 @@ def run(program: str, fact_dir: Path, output_dir: str, *, warn: bool = True, thr
     import lftj
     from lftj.syntax.parser import parse
 
-    text, name = read_program(program)
+    text, name = read_program(program, allow_paths=allow_paths)
     parsed = parse(text, name)
     directives = directives_of(parsed)
     if output_dir != STANDARD_STREAM and Path(output_dir).exists() and not Path(output_dir).is_dir():

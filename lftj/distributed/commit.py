@@ -15,10 +15,11 @@ from uuid import uuid4
 
 from lftj.dictionary import Dictionary
 from lftj.distributed.bounds import Bounds
+from lftj.distributed.files.deliveries import delivery_name, write_delivery
 from lftj.distributed.files.entry import Entry, files_of
-from lftj.distributed.files.manifest import Manifest, files_from
+from lftj.distributed.files.manifest import ROWS, Manifest, files_from
 from lftj.distributed.parts.outcome import Outcome, Report
-from lftj.distributed.parts.task import PartDone, PartTask, packed
+from lftj.distributed.parts.task import PartDone, PartTask
 from lftj.distributed.placing.cuts import readers
 from lftj.distributed.placing.plan import PartPlan
 from lftj.distributed.placing.programs import derives_otherwise
@@ -49,7 +50,7 @@ class Commit:
         self.in_rounds: list[StageInRounds] = []
         self.new: list[dict[str, list[Entry]]] = [{}]
         self._known: dict[Step, Step] = {}
-        self._packed: list[bytes] = []
+        self._deliveries: set[str] = set()
         self._changed: dict[int, frozenset[str]] = {}
         self._started = time.perf_counter()
 
@@ -68,8 +69,10 @@ class Commit:
 
     @property
     def passing(self) -> set[str]:
-        """The files by which parts told each other what they found in rounds: of no use any more."""
-        return files_of(entry for done in self.done for name, entry in done.entries.items() if name.endswith(NEWS_SUFFIX))
+        """The files that told parts what to read, and those by which they told each other what they found in rounds: of no use any more."""
+        return self._deliveries | files_of(
+            entry for done in self.done for name, entry in done.entries.items() if name.endswith(NEWS_SUFFIX)
+        )
 
     @property
     def nets(self) -> set[str]:
@@ -116,7 +119,9 @@ class Commit:
         self.steps.append(self._known.setdefault(step, step))  # one that comes again is told by a reference
         if arriving is not None:
             self.new[-1] = {name: list(entries) for name, entries in arriving.items()}
-        self._packed.append(packed(self.new[-1]))
+        delivery = delivery_name(self.version, self.token, len(self.steps) - 1)
+        write_delivery(self.executor.path / ROWS / delivery, self.new[-1], self.plan.reads, self.executor.partitions)
+        self._deliveries.add(delivery)
         limits = self.bounds.left()
         tasks = [
             PartTask(
@@ -124,7 +129,6 @@ class Commit:
                 token=self.token,
                 version=self.version,
                 steps=tuple(self.steps),
-                new=tuple(self._packed),
                 afresh=self.afresh,
                 oldest=min(self.before.tokens, default=0),
                 elastic=self.elastic,

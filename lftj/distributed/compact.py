@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from lftj.dictionary import Dictionary
 from lftj.distributed.executor import Executor
-from lftj.distributed.files.entry import Entry, read_entries, write_entry
+from lftj.distributed.files.entry import Entry, only, read_entries, write_entry
 from lftj.distributed.files.manifest import ROWS, Manifest, files_from, remove_files
 from lftj.distributed.parts.failure import guarded
 from lftj.distributed.placing.cuts import Cut
@@ -71,7 +71,9 @@ def compacted(executor: Executor, manifest: Manifest, plan: PartPlan, most: int,
     until = max(entries[-recent - 1].version for _, _, entries in relations.values())
     old = {name: (schema, cuts, _between(entries, 0, until)) for name, (schema, cuts, entries) in relations.items()}
     token = uuid4().hex[:16]
-    tasks = [CompactTask(str(executor.path), part, executor.partitions, until, token, old) for part in range(executor.partitions)]
+    parts = executor.partitions
+    told = [{name: (schema, cuts, only(entries, part, cuts[0])) for name, (schema, cuts, entries) in old.items()} for part in range(parts)]
+    tasks = [CompactTask(str(executor.path), part, parts, until, token, own) for part, own in enumerate(told)]
     try:
         found: Sequence[dict[str, Entry]] = guarded(lambda: list(executor.map(compact_part, tasks)))
     except BaseException:

@@ -95,7 +95,8 @@ class DistributedDraft:
         settling = Settling(self._present, schema, self.dictionary, bounds or self._bounds())
         steps = folded(self.staged.get(schema.name, []), schema)
         self._present.manifest.require_last(self._executor.path)
-        with told_by_the_system(self._executor.path):
+        what = f"lftj: rows of {schema.name}, for commit {self._present.manifest.version + 1} of {self._executor.path}"
+        with told_by_the_system(self._executor.path), self._executor.described(what):
             entries, found = settling.settled([*steps, *more], where)
         if entries:
             self.staged[schema.name] = [Sent(tuple(entries))]

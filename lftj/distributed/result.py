@@ -13,8 +13,9 @@ import pyarrow as pa
 from lftj import frames
 from lftj.dictionary import Dictionary
 from lftj.distributed.executor import Executor
-from lftj.distributed.files.entry import Entry, read_entries, read_entry
+from lftj.distributed.files.entry import Entry, files_of, missing, only, read_entries, read_entry
 from lftj.distributed.files.manifest import ROWS, Manifest, told_by_the_system
+from lftj.distributed.held import HeldFiles
 from lftj.distributed.parts.transport import ReadTask, read_part
 from lftj.distributed.placing.cuts import ONE, Cut
 from lftj.distributed.placing.plan import PartPlan
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
 class DistributedResult(Result):
     """A relation of a distributed workspace, as of one version.
 
-    `to_spark()` and `write_parquet(path)` leave the rows with the executors; everything else gathers them in this process first. Readable
-    until the workspace is compacted or closed.
+    `to_spark()` and `write_parquet(path)` leave the rows with the executors; everything else gathers them in this process first. It stays
+    readable as long as it is held and the workspace is open, and so do DataFrames made of it, and what Spark makes of these.
     """
 
     def __init__(self, read: Callable[[Dictionary], Columns], tasks: Sequence[ReadTask], executor: Executor, count: int, version: int):
@@ -44,15 +45,34 @@ class DistributedResult(Result):
         super().__init__(schema.columns, partial(read, dictionary), count, dictionary, version=version, name=schema.name)
         self._tasks = list(tasks)
         self._executor = executor
+        self._held: HeldFiles | None = None
+
+    def held_by(self, held: HeldFiles) -> DistributedResult:
+        """The same, whose files stay as long as it is used."""
+        self._held = held
+        held.hold(self, partial(_files, self._tasks))
+        return self
 
     def to_spark(self, spark: pyspark.sql.SparkSession | None = None) -> pyspark.sql.DataFrame:
         """A Spark DataFrame with a partition per part, read by the executors; `spark` is the session of the workspace."""
         fields = [pa.field(name, type.arrow) for name, type in zip(self.columns, self.types, strict=True)]
-        return self._executor.frame(read_part, self._tasks, pa.schema(fields))
+        files = _files(self._tasks)
+        for file in files:
+            if not (path := self._executor.path / ROWS / file).exists():
+                raise missing(path)
+        frame = self._executor.frame(read_part, self._tasks, pa.schema(fields))
+        if self._held is not None:
+            self._held.hold_while(self._executor.used(frame), lambda: files)
+        return frame
 
     def write_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write the rows as a folder of Parquet files, by the executors, in place of what is there; `load` reads it as it was."""
         self.to_spark().write.mode("overwrite").parquet(os.fspath(path))
+
+
+def _files(tasks: Sequence[ReadTask]) -> set[str]:
+    """The names of all files that these read."""
+    return files_of(entry for task in tasks for entry in task.entries)
 
 
 def relation_rows(executor: Executor, manifest: Manifest, plan: PartPlan, schema: RelationSchema) -> DistributedResult:
@@ -60,7 +80,8 @@ def relation_rows(executor: Executor, manifest: Manifest, plan: PartPlan, schema
     name = schema.name if plan.derived(schema.name) else base_name(schema.name)
     entries = manifest.log.get(name, ())
     path, parts = executor.path, executor.partitions
-    tasks = [ReadTask(str(path), part, parts, schema, plan.homes[schema.name], entries) for part in range(parts)]
+    home = plan.homes[schema.name]
+    tasks = [ReadTask(str(path), part, parts, schema, home, only(entries, part, home)) for part in range(parts)]
     count = manifest.counts.get(name, 0)
     return DistributedResult(lambda dictionary: gathered(executor, entries, schema, dictionary), tasks, executor, count, manifest.version)
 

@@ -65,7 +65,7 @@ class Settling:
         of: dict[int, list[tuple[str, Entry]]] = {part: [] for part in (() if where is None else self._holding(where))}
         for operation, entry in operations:
             for part in readers(home, entry.holding(home), executor.partitions):
-                of.setdefault(part, []).append((operation, entry))
+                of.setdefault(part, []).append((operation, entry.only(part, home)))
         limits = self.bounds.left()
         tasks = [
             SettleTask(

@@ -22,13 +22,14 @@ from scantree.interrupts import interrupts_as_such
 
 @with_named_options
 class DistributedSnapshot(Uncopied):
-    """One version of a distributed workspace; it never changes."""
+    """One version of a distributed workspace; it never changes, and its files stay as long as it is held and the workspace is open."""
 
     kind, instead = "snapshot", "hand on what it shows, snapshot[name], or snapshot[name].arrow()"
 
     def __init__(self, store: Store):
         """For the workspace."""
         self._store, self._present, self._program = store, store.present, store.program
+        store.held.hold(self, self._present.manifest.files)
 
     @property
     def version(self) -> int:
@@ -39,7 +40,7 @@ class DistributedSnapshot(Uncopied):
         """All rows of a relation, base and derived."""
         present = self._present
         schema = present.plan.program.catalog.relation(name_of(relation))
-        return relation_rows(present.executor, present.manifest, present.plan, schema)
+        return relation_rows(present.executor, present.manifest, present.plan, schema).held_by(self._store.held)
 
     @interrupts_as_such()
     def query(self, question: object) -> Result:
@@ -50,7 +51,9 @@ class DistributedSnapshot(Uncopied):
         last = self._store.present
         held = self._present.manifest.token == last.manifest.token
         present = last if held else self._present
-        return answer(present, question, Bounds(self._store.limits.current), held=held)
+        with self._store.described("query"):
+            found = answer(present, question, Bounds(self._store.limits.current), held=held)
+        return found.held_by(self._store.held) if isinstance(found, DistributedResult) else found
 
     def __contains__(self, relation: object) -> bool:
         name = relation.name if isinstance(relation, Predicate) else relation
@@ -72,7 +75,7 @@ class DistributedSnapshot(Uncopied):
 
         Raises DistributedError (E403) for a version of which files are gone.
         """
-        with self._store.writer.held():
+        with self._store.writer.held(), self._store.described("verification"):
             return discrepancies(self._present.executor, self._present.manifest, self._present.plan)
 
     def __repr__(self) -> str:

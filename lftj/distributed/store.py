@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -18,6 +18,7 @@ from lftj.distributed.compact import compacted, most_entries, recent_entries
 from lftj.distributed.draft import DistributedDraft
 from lftj.distributed.executor import Executor
 from lftj.distributed.files.manifest import Manifest, PathLock, is_overtaken, overtaken, remove_files, row_files, swept, told_by_the_system
+from lftj.distributed.held import HeldFiles
 from lftj.distributed.parts.outcome import Report
 from lftj.distributed.placing.plan import PartPlan
 from lftj.distributed.placing.planner import plan_of
@@ -68,6 +69,7 @@ class Store:
         """What the last commit of this process changed."""
         self.subscriptions = Subscriptions()
         self.limits = LimitStack()
+        self.held = HeldFiles()
 
     def commit(self, draft: DistributedDraft, batch: tuple[str, int] | None = None, *, count: bool = False) -> None:
         """Carry a draft out, make it true, and queue its change sets for subscribers; `tidy` is to follow. With the writer lock held.
@@ -87,7 +89,7 @@ class Store:
             raise
         commit = Commit(before, description, plan, bounds, self.elastic)
         try:
-            with self._alone():
+            with self._alone(), self.described(f"commit {commit.version}"):
                 outcome = commit.carry_out(draft.steps(bounds), draft.dictionary)
                 draft.check(outcome.manifest.counts, after=True)
                 if batch is not None:
@@ -109,6 +111,10 @@ class Store:
         self._nets[1].update(commit.nets)
         if outcome.report is not None:
             self.reports.append(outcome.report)
+
+    def described(self, what: str) -> AbstractContextManager[None]:
+        """Jobs of the block are shown as this in Spark's pages."""
+        return self.executor.described(f"lftj: {what} of {self.executor.path}")
 
     def _news(self, changes: Changes, program: Program) -> list[News]:
         """What subscribers are to be told. Made before a commit has happened, as jobs that read rows may fail."""
@@ -163,22 +169,22 @@ class Store:
                 self._compact(most // 2, recent_entries(self.executor.partitions), readable)
 
     def compact(self) -> int:
-        """Write relations with more than one entry per part anew, and remove all that the version does not consist
-        of; the number of files that are gone. With the writer lock held."""
+        """Write relations with more than one entry per part anew, and remove all that neither the version consists
+        of nor anybody holds; the number of files that are gone. With the writer lock held."""
         return self._compact(self.executor.partitions, 0)
 
     def _compact(self, most: int, recent: int, readable: Set[str] = frozenset()) -> int:
         """Compact, and remove the files that are of no use then; their number.
 
         Those go that the compaction before this one made superfluous, that attempts left whose results nobody
-        took, and what workers stored that no part is opened from any more. What is `readable` stays, and then
-        answers do too.
+        took, and what workers stored that no part is opened from any more. What is held, and what is `readable`,
+        stays, and where something is `readable` all answers do, since one may be on its way.
         """
         path, before = self.executor.path, self.manifest
-        with self._alone():
+        with self._alone(), self.described("compaction"):
             manifest = compacted(self.executor, before, self.plan, most, recent)
             # Of those that are there before an epoch of our own is: who writes others later builds on it.
-            useless = row_files(path) - manifest.files() - readable
+            useless = row_files(path) - manifest.files() - readable - self.held.names()
             if readable:
                 useless = {file for file in useless if not is_answer(file)}
             if manifest is before and not useless:

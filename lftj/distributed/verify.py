@@ -19,7 +19,7 @@ from uuid import uuid4
 from lftj.dictionary import Dictionary
 from lftj.distributed.commit import Commit
 from lftj.distributed.executor import Executor
-from lftj.distributed.files.entry import Entry, missing, read_entries
+from lftj.distributed.files.entry import Entry, missing, only, read_entries
 from lftj.distributed.files.manifest import ROWS, Manifest, told_by_the_system
 from lftj.distributed.parts.failure import checked, guarded
 from lftj.distributed.placing.cuts import Cut
@@ -77,10 +77,17 @@ def discrepancies(executor: Executor, manifest: Manifest, plan: PartPlan) -> lis
         anew = Commit(Present(aside, bases, plan), manifest.program, plan).carry_out({}, Dictionary()).manifest
         views = {name: (schema, plan.homes[name], manifest.log.get(name, ()), anew.log.get(name, ())) for name, schema in schemas.items()}
         parts = executor.partitions
-        tasks = [CompareTask(str(executor.path), str(aside.path), part, parts, manifest.version, views) for part in range(parts)]
+        tasks = [
+            CompareTask(str(executor.path), str(aside.path), part, parts, manifest.version, _told(views, part)) for part in range(parts)
+        ]
         found: list[dict[str, Rows]] = checked(guarded(lambda: list(executor.map(compare_part, tasks))))
     wrong = {name: [row for part in found for row in part.get(name, ())] for name in schemas}
     return [_discrepancy(schemas[name], rows, manifest.version) for name, rows in sorted(wrong.items()) if rows]
+
+
+def _told(views: Mapping[str, tuple[RelationSchema, Cut, tuple[Entry, ...], tuple[Entry, ...]]], part: int) -> dict[str, Any]:
+    """The views with what one part has to know of their entries."""
+    return {name: (schema, home, only(kept, part, home), only(anew, part, home)) for name, (schema, home, kept, anew) in views.items()}
 
 
 def _discrepancy(schema: RelationSchema, rows: Rows, version: int) -> Discrepancy:

@@ -142,8 +142,8 @@ class DistributedWorkspace(Uncopied):
     def compact(self) -> int:
         """Write the many small files of past commits as one per part and relation, and remove them; how many there were.
 
-        Results read before are no longer readable. Commits do this by themselves when a relation has a thousand entries, or eight per
-        part if that is more.
+        What results, snapshots and DataFrames read that are still held stays. Commits do this by themselves when a relation has a
+        thousand entries, or eight per part if that is more.
         """
         with (store := self._store).writer.held():
             return store.compact()
@@ -165,7 +165,7 @@ class DistributedWorkspace(Uncopied):
         return self.snapshot()[relation]
 
     def snapshot(self) -> DistributedSnapshot:
-        """The committed version of this moment, to read until the path is compacted or opened again."""
+        """The committed version of this moment, to read as long as it is held and the workspace is open."""
         return DistributedSnapshot(self._store)
 
     def __contains__(self, relation: object) -> bool:
@@ -177,7 +177,7 @@ class DistributedWorkspace(Uncopied):
 
         A constant in the column by which a relation is cut asks one part alone: `ws.query("acct(7, who)")`. What parts hold is not read
         again; a relation in a cut that no rule needs is. Up to 100,000 answers come to this process, of more a `DistributedResult`, to be
-        read until the path is compacted or opened again.
+        read as long as it is held and the workspace is open.
         """
         return self.snapshot().query(question)
 
@@ -233,7 +233,7 @@ class DistributedWorkspace(Uncopied):
         Costs as much as deriving every view from nothing, on the executors and below the path, as long as it takes; nobody commits
         meanwhile. Only rows that differ come to this process.
         """
-        with (store := self._store).writer.held():
+        with (store := self._store).writer.held(), store.described("verification"):
             return discrepancies(store.executor, store.manifest, store.plan)
 
     def profile(self, last: int | None = None) -> pandas.DataFrame:

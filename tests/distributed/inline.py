@@ -27,8 +27,15 @@ class InlineExecutor:
         self.path, self.partitions = path, partitions
         self.before: Callable[[Any], None] = lambda payload: None
         self.tasks: list[Any] = []
+        self.descriptions: list[str] = []
         self._memories: list[Any] = [None] * workers
         self._turn = 0
+
+    @contextmanager
+    def described(self, text: str) -> Iterator[None]:
+        """Notes what is done."""
+        self.descriptions.append(text)
+        yield
 
     def map(
         self, task: Callable[[Any], Any], payloads: Iterable[Any], places: Sequence[int] | None = None, *, seconds: float | None = None
@@ -62,6 +69,10 @@ class InlineExecutor:
     def frame(self, task: Callable[..., Any], payloads: Sequence[Any], schema: Any) -> list[Any]:
         """The rows of all payloads."""
         return [row for payload in payloads for batch in task(payload) for row in batch.to_pylist()]
+
+    def used(self, frame: list[Any]) -> Callable[[], bool]:
+        """Nobody reads what was read at once."""
+        return lambda: False
 
     def parquet(self, path: str) -> Any:
         """Not here."""

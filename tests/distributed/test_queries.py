@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -111,6 +112,10 @@ def test_many_answers_stay_with_the_executors(tmp_path: Path, monkeypatch: pytes
         assert isinstance(found, lftj.DistributedResult)
         assert len(found) == len(local.query("reach(x, y)"))
         assert sorted((row["x"], row["y"]) for row in found.to_spark()) == sorted(local["reach"].fetchall()) == sorted(found.fetchall())
+        far.compact()
+        assert len(found.fetchall()) == len(found)  # it is held
+        del found
+        gc.collect()
         far.compact()
         assert not list((tmp_path / "rows").glob("*query*"))
 

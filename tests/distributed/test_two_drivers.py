@@ -26,7 +26,7 @@ def no_locks(*_: Any) -> None:
 @pytest.fixture
 def unlocked(monkeypatch: pytest.MonkeyPatch) -> None:
     """A file system without locks."""
-    monkeypatch.setattr(manifest.fcntl, "flock", no_locks)
+    monkeypatch.setattr(manifest, "lock_file", no_locks)
 
 
 def refused(act: Callable[[], object]) -> None:
@@ -41,7 +41,7 @@ def test_no_locks_is_not_in_use(number: int, tmp_path: Path, monkeypatch: pytest
     def flock(*_: Any) -> None:
         raise OSError(number, os.strerror(number))
 
-    monkeypatch.setattr(manifest.fcntl, "flock", flock)
+    monkeypatch.setattr(manifest, "lock_file", flock)
     with caplog.at_level(logging.WARNING):
         for _ in range(2):
             with opened(tmp_path) as workspace:
@@ -81,7 +81,7 @@ def test_commits_at_once(first: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     def meanwhile() -> None:
         monkeypatch.undo()
-        monkeypatch.setattr(manifest.fcntl, "flock", no_locks)
+        monkeypatch.setattr(manifest, "lock_file", no_locks)
         other.load("e", [(8, 9), (9, 10)])
         other.compact()
         for number in range(6):  # more than there are manifests kept

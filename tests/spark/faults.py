@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,10 @@ class ThisProcess:
 
     def __init__(self, path: Path, partitions: int):
         self.path, self.partitions = path, partitions
+
+    def described(self, text: str) -> AbstractContextManager[None]:
+        """Nothing to show it on."""
+        return nullcontext()
 
     def map(self, task: Any, payloads: Sequence[Any], places: Sequence[int] | None = None, *, seconds: float | None = None) -> list[Any]:
         """Every task here."""

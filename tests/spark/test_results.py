@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -38,3 +39,35 @@ def test_without_a_session(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(lftj.DistributedError, match="no Spark session is active") as caught:
         workspace["r"].to_spark()
     assert caught.value.code == "E404"
+
+
+def test_what_is_held_is_readable_after_compactions(spark: Any, tmp_path: Path) -> None:
+    executor = lftj.SparkExecutor(spark, 2, path=tmp_path)
+    with lftj.connect(executor=executor) as workspace:
+        workspace.relation("e", {"x": int, "y": int})
+        workspace.load("e", [(1, 2)])
+        workspace.load("e", [(2, 3)])
+        workspace.load("e", [(3, 4)])
+        snapshot, result = workspace.snapshot(), workspace["e"]
+        frame = result.to_spark().filter("x < 3")  # of what it was made of, Python holds nothing
+        for number in range(3):
+            workspace.load("e", [(10 + number, 0)])
+            workspace.compact()
+        assert sorted(map(tuple, frame.collect())) == [(1, 2), (2, 3)]
+        assert sorted(result.to_spark().collect()) == sorted(snapshot["e"].fetchall()) == [(1, 2), (2, 3), (3, 4)]
+
+
+def test_a_result_whose_files_are_gone_says_what_to_do(spark: Any, tmp_path: Path) -> None:
+    executor = lftj.SparkExecutor(spark, 2, path=tmp_path)
+    with lftj.connect(executor=executor) as workspace:
+        workspace.relation("e", {"x": int})
+        workspace.load("e", [(1,)])
+        workspace.load("e", [(2,)])
+        result = workspace["e"]
+    with lftj.connect(executor=executor) as workspace:
+        workspace.load("e", [(3,)])
+        workspace.compact()
+    for read in (lambda: result.to_spark(), lambda: result.write_parquet(str(tmp_path / "out"))):
+        with pytest.raises(lftj.DistributedError, match="ask again") as caught:
+            read()
+        assert caught.value.code == "E403"

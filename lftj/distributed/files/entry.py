@@ -36,12 +36,13 @@ _ATTEMPT = 12  # hexadecimal digits; the stem has the commit, and most often the
 @dataclass(frozen=True, slots=True)
 class Piece:
     """A file with rows in one cut, by its label: `parts` are (part, rows) of its record batches, in their order, and `sums` their
-    checksums."""
+    checksums. `numbers`: which batches these are, where some of the file's are left out."""
 
     file: str
     cut: int | str
     parts: tuple[tuple[int, int], ...]
     sums: tuple[int, ...] = ()
+    numbers: tuple[int, ...] = ()
 
     def lies_by(self, cut: Cut) -> bool:
         """Whether its record batches are those of a cut."""
@@ -66,6 +67,16 @@ class Entry:
         holders = [part for part, _ in piece.parts]
         return holders if piece.lies_by(cut) and EVERYBODY not in holders else None
 
+    def only(self, part: int, cut: Cut) -> Entry:
+        """What one part has to know of it to read its rows in a cut."""
+        piece = self.piece(cut)
+        if piece.lies_by(cut) and not (isinstance(cut, int) and cut < 0):
+            places = [place for place, (holder, _) in enumerate(piece.parts) if holder in (part, EVERYBODY)]
+            numbers = tuple(piece.numbers[place] if piece.numbers else place for place in places)
+            parts, sums = tuple(piece.parts[place] for place in places), tuple(piece.sums[place] for place in places)
+            piece = replace(piece, parts=parts, sums=sums, numbers=numbers)
+        return replace(self, pieces=(piece,))
+
     @property
     def rows(self) -> int:
         """Number of rows, both signs."""
@@ -81,6 +92,11 @@ class Entry:
         """The entry that `to_json` made this of."""
         pieces = (Piece(file, cut, tuple((part, rows) for part, rows in parts), tuple(sums)) for file, cut, parts, sums in found["pieces"])
         return Entry(found["version"], tuple(pieces), found["bytes"])
+
+
+def only(entries: Iterable[Entry], part: int, cut: Cut) -> tuple[Entry, ...]:
+    """What one part has to know of entries to read its rows in a cut."""
+    return tuple(found for entry in entries if (found := entry.only(part, cut)).pieces[0].parts)
 
 
 def files_of(entries: Iterable[Entry]) -> set[str]:
@@ -202,16 +218,16 @@ def sampled_rows(
     return _coded(folder / piece.file, table.take(arrow_array(np.arange(first, table.num_rows, step))), schema, dictionary)
 
 
-def _batches(folder: Path, piece: Piece, numbers: Sequence[int]) -> pa.Table:
+def _batches(folder: Path, piece: Piece, places: Sequence[int]) -> pa.Table:
     """Some record batches of a file. Raises DistributedError (E403) where it is missing, or they are not what was written."""
     file = folder / piece.file
     try:
         with pa.memory_map(str(file)) as source:
             reader = pa.ipc.open_file(source)
-            batches = [reader.get_batch(number) for number in numbers]
+            batches = [reader.get_batch(piece.numbers[place] if piece.numbers else place) for place in places]
             if any(column.null_count or len(column) != batch.num_rows for batch in batches for column in batch.columns):
                 reason = "it says of columns that they lack values"  # which is no part of the checksums
-            elif all(_sum_of(batch) == piece.sums[number] for number, batch in zip(numbers, batches, strict=True)):
+            elif all(_sum_of(batch) == piece.sums[place] for place, batch in zip(places, batches, strict=True)):
                 return pa.Table.from_batches(batches)
             else:
                 reason = "its rows have another checksum"
@@ -227,8 +243,8 @@ def _batches(folder: Path, piece: Piece, numbers: Sequence[int]) -> pa.Table:
 def missing(file: Path) -> DistributedError:
     """The error for a file of rows that is gone."""
     hint = (
-        "take the path back from a copy; a result that was read before the path was compacted or opened again is "
-        "read anew, by the workspace that did so last"
+        'ask again, with ws["…"]: what was read before the path was opened again, or by another workspace, '
+        "may be gone; else take the path back from a copy"
     )
     return DistributedError(f"{file} is missing", code="E403", hint=hint)
 

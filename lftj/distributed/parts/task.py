@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,19 +10,6 @@ from lftj.distributed.files.entry import Entry
 from lftj.distributed.placing.steps import Step
 from lftj.limits import Limits
 from lftj.maintain.rule_work import RuleWork
-
-Log = Mapping[str, Sequence[Entry]]
-"""Entries by relation."""
-
-
-def packed(log: Log) -> bytes:
-    """Entries as the tasks of a commit have them: made into bytes once, though each later step of the commit sends them again."""
-    return pickle.dumps(log)
-
-
-def unpacked(found: bytes) -> Log:
-    """The entries that were `packed`."""
-    return pickle.loads(found)
 
 
 @dataclass(frozen=True)
@@ -48,7 +34,7 @@ class OnPart:
 class PartTask(OnPart):
     """The last of these steps of one commit, in one part.
 
-    `new`: what this commit brings, per step, `packed`: a part reads that of the steps that it has not done. `afresh`: the program is
+    What each of the steps brings is in its delivery (`files.deliveries`), of which the part reads its own. `afresh`: the program is
     another one, so everything is derived anew. `oldest`: the first version from which parts can be brought forward. `elastic`: how much of
     a full evaluation an update may cost.
     """
@@ -56,7 +42,6 @@ class PartTask(OnPart):
     token: str
     version: int
     steps: tuple[Step, ...]
-    new: tuple[bytes, ...]
     afresh: bool = False
     oldest: int = 0
     elastic: float = 0.2

@@ -97,6 +97,16 @@ class PartPlan:
         fed = ((feed.schema.name, feed.relation, feed.cut) for feed in self.feeds)
         return derived | {local: (name if local.endswith(BASE_SUFFIX) else name.removesuffix(BASE_SUFFIX), cut) for local, name, cut in fed}
 
+    @cached_property
+    def reads(self) -> dict[str, set[Cut]]:
+        """By the name of entries, the cuts in which parts read them in a commit."""
+        found: dict[str, set[Cut]] = {base_name(name): {home} for name, home in self.homes.items()}
+        read = [(feed.relation, feed.cut) for feed in self.feeds]
+        read += [each for stage in self.stages if stage.rounds is not None for each in stage.rounds.read]
+        for relation, cut in read:
+            found.setdefault(relation, set()).add(cut)
+        return found
+
     def feeds_of(self, stage: int) -> list[Feed]:
         """The feeds before a stage."""
         return [feed for feed in self.feeds if feed.stage == stage]

@@ -6,7 +6,7 @@ row that went or may have lost one, or the absence of a row that came. So `Round
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -85,6 +85,17 @@ class Rounds:
     def sought_in(self) -> Mapping[str, tuple[int, ...]]:
         """The cuts in which rows that may be lost are told to those who are asked for them and do not hold them, by their names then."""
         return self._further(self.asked)
+
+    @property
+    def read(self) -> Iterator[tuple[str, int]]:
+        """The names of what parts tell each other, with the cuts in which they read it."""
+        for relation, cuts in self.cuts.items():
+            for cut in cuts:
+                yield relation + NEWS_SUFFIX, cut
+                yield relation + LOST_SUFFIX + NEWS_SUFFIX, cut
+        for relation, cuts in self.sought_in.items():
+            for cut in cuts:
+                yield relation + NEWS_SUFFIX, cut
 
     @cached_property
     def blind(self) -> Mapping[str, tuple[int, ...]]:

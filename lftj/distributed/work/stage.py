@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from lftj.distributed.files.deliveries import Log, delivery_name, read_delivery
 from lftj.distributed.files.entry import Entry, write_entry
 from lftj.distributed.parts.failure import Failure
 from lftj.distributed.parts.handing import News
 from lftj.distributed.parts.part import Advance
-from lftj.distributed.parts.task import Exchanged, PartDone, PartTask, unpacked
+from lftj.distributed.parts.task import Exchanged, PartDone, PartTask
 from lftj.distributed.placing.cuts import Cut
 from lftj.distributed.placing.plan import Output
 from lftj.distributed.placing.programs import digest
@@ -55,7 +56,7 @@ class _Run(Holding[PartTask]):
         advance = self._advance().within(task.limits, task.elastic)
         before, step = len(advance.works), task.steps[-1]
         while advance.steps < len(task.steps):
-            advance.take(task.steps[advance.steps], self.rows(unpacked(task.new[advance.steps])), self.host)
+            advance.take(task.steps[advance.steps], self.rows(self._brought(advance.steps)), self.host)
         self.worker.parts[self.key].advance = advance
         done.works = advance.works[before:]
         done.changed = frozenset(advance.deltas)
@@ -72,6 +73,11 @@ class _Run(Holding[PartTask]):
         self._checkpoint(advance)
         done.origin, done.read = self.origin, self.read
         return done
+
+    def _brought(self, step: int) -> Log:
+        """What a step of the commit brings to this part."""
+        task = self.task
+        return read_delivery(self.folder / delivery_name(task.version, task.token, step), task.part)
 
     def _checkpoint(self, advance: Advance) -> None:
         rows = sum(map(len, advance.deltas.values()))
@@ -108,7 +114,7 @@ class _Run(Holding[PartTask]):
 
     def _net(self, net: Mapping[str, Delta]) -> None:
         """Base rows that came and went; written down where they are not all that was asked for."""
-        sent = unpacked(self.task.new[0])
+        sent = self._brought(0)
         for number, (name, delta) in enumerate(net.items()):
             home = self.plan.homes[name]
             pieces = [entry.piece(home) for entry in sent.get(name + BASE_SUFFIX, ())]

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from lftj.dictionary import Dictionary
+from lftj.distributed.files.deliveries import delivery_name, write_delivery
 from lftj.distributed.files.entry import write_entry
 from lftj.distributed.files.manifest import ROWS
-from lftj.distributed.parts.task import PartTask, packed
+from lftj.distributed.parts.task import PartTask
 from lftj.distributed.placing.planner import plan_of
 from lftj.distributed.placing.steps import Step
 from lftj.distributed.stored.checkpoints import at_once
@@ -34,7 +35,8 @@ def warm() -> None:
         for version, rows in enumerate([[[1, 2, 1], [2, 3, 3]], [[3], [1]]], 1):
             delta = Delta.insertion([np.array(column, np.int64) for column in rows])
             entry = write_entry(Path(folder) / ROWS, f"{version}", version, schema, delta, (0,), 1, dictionary)
-            new = (packed({"e" + BASE_SUFFIX: [entry]}),)
+            name = delivery_name(version, f"{version}", 0)
+            write_delivery(Path(folder) / ROWS / name, {"e" + BASE_SUFFIX: [entry]}, {"e" + BASE_SUFFIX: (0,)}, 1)
             base = ("" if version == 1 else "1", version - 1)
-            run_stage(PartTask(folder, 0, 1, program, base, 0, 1, Limits(), f"{version}", version, (Step(0),), new, version == 1))
+            run_stage(PartTask(folder, 0, 1, program, base, 0, 1, Limits(), f"{version}", version, (Step(0),), version == 1))
     forget()

@@ -1,0 +1,58 @@
+"""What tasks are told grows with the number of parts, not with its square: each part is told its own."""
+
+from __future__ import annotations
+
+import pickle
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lftj
+from tests.distributed.inline import InlineExecutor
+
+LABELS = """
+.decl e(x: number, y: number)
+.decl label(x: number, l: number)
+label(x, min(x)) :- e(x, _).
+label(x, min(x)) :- e(_, x).
+label(y, min(l)) :- label(x, l), e(x, y).
+label(x, min(l)) :- label(y, l), e(x, y).
+"""
+
+
+def edges(count: int) -> list[tuple[int, int]]:
+    draw = random.Random(1)
+    return [(draw.randrange(count // 2), draw.randrange(count // 2)) for _ in range(count)]
+
+
+def told(workspace: Any, executor: InlineExecutor, work: Any) -> int:
+    """Bytes of the payloads of what is done."""
+    executor.tasks.clear()
+    work(workspace)
+    return sum(len(pickle.dumps(task)) for task in executor.tasks)
+
+
+WORK = {
+    "a commit in rounds": lambda ws: ws.load("e", edges(1200)),
+    "a compaction": lambda ws: (ws.load("e", edges(1200)), ws.load("e", edges(1300)), ws.compact()),
+}
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_bytes_grow_no_faster_than_parts(tmp_path: Path, name: str) -> None:
+    found = list[int]()
+    for parts in (4, 24):
+        executor = InlineExecutor(tmp_path / str(parts), parts)
+        workspace: Any = lftj.connect(executor=executor)
+        workspace.add_rules(LABELS)
+        found.append(told(workspace, executor, WORK[name]))
+    assert found[1] / found[0] <= 1.5 * 24 / 4
+
+
+def test_a_commit_leaves_no_delivery(tmp_path: Path) -> None:
+    workspace: Any = lftj.connect(executor=InlineExecutor(tmp_path, 3))
+    workspace.add_rules(LABELS)
+    workspace.load("e", edges(60))
+    assert not list((tmp_path / "rows").glob("*.parts"))
