@@ -190,7 +190,8 @@ class Draft:
     def _add(self, parsed: tree.ParsedProgram, inputs: Iterable[Input] = ()) -> list[RuleHandle]:
         program, added = self._program.add(parsed, partial(self._engine.statistics.repeats, self._before.database))
         rules = [rule.relation for source in added for rule in program.sources[source].normal.rules]
-        self._compile_seconds += compile_for(program.stratified.relations.values(), program.order.strata_of(rules))
+        schemas = [program.stratified.relations[name] for name in rules]
+        self._compile_seconds += compile_for(schemas, program.order.strata_of(rules))
         handles = [RuleHandle(source, program.rule(source)) for source in added]
         facts = []
         for name, rows in program.facts.items():

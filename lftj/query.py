@@ -30,7 +30,7 @@ def answer(engine: Engine, state: State, question: object) -> Result:
     reading = engine.context(state.aggregates)
     with attending(reading.read_on):
         program, schema, fresh = engine.questions.asked(state.program, question, partial(engine.statistics.repeats, state.database))
-    compile_for(program.relations.values(), program.order.strata)
+    compile_for(fresh.values(), program.order.strata)
     with interrupts_as_such(), engine.dictionary.in_use(), short_of_memory("there is no answer", "ask for less at a time"):
         context = engine.context(state.aggregates)
         context.keep, context.prepared, context.dictionary = False, {}, PassingNames(engine.dictionary)
