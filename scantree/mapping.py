@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import cache
 from typing import Any
 
-LINUX = sys.platform == "linux"
+LINUX = sys.platform == "linux" and hasattr(mmap, "MAP_PRIVATE")
 NORESERVE = 0x4000  # Linux; the mmap module does not name it
 _FIXED = 0x10
 _FIXED_NOREPLACE = 0x100000

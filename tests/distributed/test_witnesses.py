@@ -133,7 +133,7 @@ def test_a_path_from_before_there_were_witnesses_is_derived_anew_once(tmp_path: 
     assert now is not None
     program = {name: said for name, said in now.program.items() if name != "layout"}
     log = {name: entries for name, entries in now.log.items() if "!" not in name}
-    replace(now, program=program, log=log).store(tmp_path)
+    replace(now, program=program, log=log).following(now).store(tmp_path)
     shutil.rmtree(tmp_path / "state")
     executor.forget()
     workspace = lftj.connect(executor=executor)

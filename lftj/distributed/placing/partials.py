@@ -171,12 +171,13 @@ class _Sum(UserAggregate):
 
     __slots__ = ()
 
-    def note(self, problem: Exception, group: str) -> None:
+    def told(self, problem: Exception, group: str) -> Exception:
         """What a sum in one part would say of a total that its type has no value for."""
         if isinstance(problem, ValueRangeError):
             shown, _, type = problem.message.partition(" is outside the range of ")
             told = outside_range(group, shown, "int" if type.startswith("int") else type)
             problem.message, problem.hint = told.message, told.hint
+        return problem
 
 
 def _verb(name: str, zero: tuple[int, ...], lift: Any, finish: Any, types: tuple[Type, ...], result: Type) -> UserAggregate:

@@ -94,7 +94,7 @@ def test_no_rows_stay_none():
 
 
 def test_a_full_arena_refuses_another_order() -> None:
-    tree = Tree.build(Arena(reserve_bytes=1 << 19), [np.arange(20_000), np.arange(20_000)])
+    tree = Tree.build(Arena(reserve_bytes=1 << 21), [np.arange(80_000), np.arange(80_000)])
     with pytest.raises(MemoryError, match="cannot hold another"):
         reordered(tree, (1, 0))
     check_arena(tree.arena, [tree])
