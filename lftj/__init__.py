@@ -21,13 +21,21 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     __version__: str
-    from lftj.connection import ThreadExecutor as ThreadExecutor
-    from lftj.connection import connect as connect
+    from lftj.api.connect import ThreadExecutor as ThreadExecutor
+    from lftj.api.connect import connect as connect
+    from lftj.api.snapshot import Snapshot as Snapshot
+    from lftj.api.transaction import Transaction as Transaction
+    from lftj.api.workspace import Workspace as Workspace
     from lftj.distributed.executors import SparkExecutor as SparkExecutor
     from lftj.distributed.result import DistributedResult as DistributedResult
     from lftj.distributed.session import local_spark as local_spark
     from lftj.distributed.transaction import DistributedTransaction as DistributedTransaction
     from lftj.distributed.workspace import DistributedWorkspace as DistributedWorkspace
+    from lftj.engine.handles import Relation as Relation
+    from lftj.engine.handles import RuleHandle as RuleHandle
+    from lftj.engine.result import Result as Result
+    from lftj.engine.subscription import Subscription as Subscription
+    from lftj.engine.verify import Discrepancy as Discrepancy
     from lftj.errors import ArityError as ArityError
     from lftj.errors import CopyError as CopyError
     from lftj.errors import DeclarationError as DeclarationError
@@ -55,12 +63,7 @@ if TYPE_CHECKING:
     from lftj.errors import ValueRangeError as ValueRangeError
     from lftj.errors import ValueTypeError as ValueTypeError
     from lftj.explain.plan import PlanReport as PlanReport
-    from lftj.handles import Relation as Relation
-    from lftj.handles import RuleHandle as RuleHandle
     from lftj.heads.user import UserAggregate as UserAggregate
-    from lftj.result import Result as Result
-    from lftj.snapshot import Snapshot as Snapshot
-    from lftj.subscription import Subscription as Subscription
     from lftj.syntax.builder import Expression as Expression
     from lftj.syntax.builder import Formula as Formula
     from lftj.syntax.builder import Predicate as Predicate
@@ -103,7 +106,6 @@ if TYPE_CHECKING:
     from lftj.syntax.builder import to_unsigned as to_unsigned
     from lftj.syntax.builder import vars as vars
     from lftj.syntax.builder import year as year
-    from lftj.transaction import Transaction as Transaction
     from lftj.types import BOOL as BOOL
     from lftj.types import DATE as DATE
     from lftj.types import FLOAT as FLOAT
@@ -113,11 +115,9 @@ if TYPE_CHECKING:
     from lftj.types import UNSIGNED as UNSIGNED
     from lftj.types import Type as Type
     from lftj.types import decimal as decimal
-    from lftj.verify import Discrepancy as Discrepancy
-    from lftj.workspace import Workspace as Workspace
 
 _NAMES = {
-    "connection": "ThreadExecutor connect",
+    "api.connect": "ThreadExecutor connect",
     "distributed.result": "DistributedResult",
     "distributed.session": "local_spark",
     "distributed.transaction": "DistributedTransaction",
@@ -128,18 +128,18 @@ _NAMES = {
     "ProgramErrors Span StratificationError TransactionError TypeClashError "
     "UnknownNameError UnsafeRuleError UserFunctionError ValueRangeError ValueTypeError",
     "explain.plan": "PlanReport",
-    "handles": "Relation RuleHandle",
+    "engine.handles": "Relation RuleHandle",
     "heads.user": "UserAggregate",
-    "result": "Result",
-    "snapshot": "Snapshot",
-    "subscription": "Subscription",
+    "engine.result": "Result",
+    "api.snapshot": "Snapshot",
+    "engine.subscription": "Subscription",
     "syntax.builder": "Expression Formula Predicate Var _ agg aggregate band bnot bor bshl bshr bshru bxor cat choice concat contains "
     "count day land lnot lor lxor match max_ mean min_ month range_ round_ rule strlen substr sum_ to_date to_float to_number to_string "
     "to_unsigned vars year",
-    "transaction": "Transaction",
+    "api.transaction": "Transaction",
     "types": "BOOL DATE FLOAT INT STR TIMESTAMP UNSIGNED Type decimal",
-    "verify": "Discrepancy",
-    "workspace": "Workspace",
+    "engine.verify": "Discrepancy",
+    "api.workspace": "Workspace",
 }
 _HOME = {name: f"lftj.{module}" for module, names in _NAMES.items() for name in names.split()}
 _WITH_SPARK = {"SparkExecutor": "lftj.distributed.executors"}  # only where the extra `spark` is installed, so no `import *` may ask for it

@@ -18,9 +18,9 @@ import lftj
 from bench.clock import once
 from bench.figure import Report, require_equal
 from bench.partition.spark_graph import SIZES, count_triangles, spark_executor, triangles, write_graph
-from lftj.dictionary import Dictionary
-from lftj.distributed.placing.cuts import slots
+from lftj.distributed.partitioning.cuts import slots
 from lftj.types import INT
+from lftj.types.dictionary import Dictionary
 
 REPEATS = 2
 COMMITS = 15

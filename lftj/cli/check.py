@@ -8,11 +8,28 @@ from typing import TYPE_CHECKING
 
 from lftj.cli.directives import check_directives, directives_of
 from lftj.cli.run import read_program
+from lftj.program.normal_form import StratifiedProgram, Stratum
 
 if TYPE_CHECKING:
     from lftj.explain.plan import PlanReport
-    from lftj.join.statistics import Statistics
+    from lftj.join.plan.statistics import Statistics
     from lftj.storage.relation import RelationVersion
+
+# Strata as text, for `lftj check`.
+
+
+def describe_strata(program: StratifiedProgram) -> str:
+    """One line per stratum: its relations, its number of rules, and whether it is recursive."""
+    lines = [f"{number:>4}  {stratum_line(stratum)}" for number, stratum in enumerate(program.strata, 1)]
+    return "\n".join(lines) if lines else "no rules"
+
+
+def stratum_line(stratum: Stratum) -> str:
+    """`reach: 2 rules, recursive`; hidden relations by their names too, since plans mention them."""
+    count = len(stratum.rules)
+    kind = ", recursive" if stratum.recursive else ""
+    return f"{', '.join(stratum.relations)}: {count} rule{'s' if count != 1 else ''}{kind}"
+
 
 _NOMINAL_ROWS, _NOMINAL_DISTINCT = 10_000, 1_000.0
 
@@ -25,10 +42,9 @@ def check(program: str, *, allow_paths: bool = False) -> None:
 
 def report(text: str, name: str | None = None) -> str:
     """The strata in the order of their evaluation, then the plan of each rule for relations of unknown size."""
-    from lftj.engine import Engine
+    from lftj.engine.engine import Engine
+    from lftj.engine.handles import RuleHandle
     from lftj.explain.plan import plan_report
-    from lftj.handles import RuleHandle
-    from lftj.program.listing import describe_strata
     from lftj.program.program import Program
     from lftj.storage.relation import RelationVersion
     from lftj.syntax.parser import parse
@@ -49,7 +65,7 @@ def report(text: str, name: str | None = None) -> str:
 
 def _unknown_sizes() -> Statistics:
     """Every relation alike, so that only the shape of a rule decides."""
-    from lftj.join.statistics import RelationStatistics, Statistics
+    from lftj.join.plan.statistics import RelationStatistics, Statistics
 
     class Unknown(Statistics):
         def of(self, relation: RelationVersion) -> RelationStatistics:

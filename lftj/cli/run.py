@@ -3,23 +3,46 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from lftj.cli.directives import check_directives, directives_of, layout_of, of_kind, rows_kept
-from lftj.cli.progress import progress
-from lftj.draft import outside
+from lftj.engine.draft import outside
 from lftj.errors import FileMissingError, FrameError, LftjError, PathOutsideError
 from lftj.frames import check_inside, confined, is_table_file, open_folder, write_table
 from lftj.syntax import tree
 from lftj.syntax.functors import PRAGMAS
 from lftj.syntax.preprocess import preprocess
+from scantree.jit.announcing import said_by
 
 if TYPE_CHECKING:
-    from lftj.transaction import Transaction
-    from lftj.workspace import Workspace
+    from lftj.api.transaction import Transaction
+    from lftj.api.workspace import Workspace
+
+# What the command is doing, shown while it does it: on standard error, and only when that is a terminal.
+
+
+@contextmanager
+def progress() -> Generator[Callable[[str], None]]:
+    """Gives a function that shows one line of text in place of the last one; the line is gone at the end.
+
+    Nothing may be printed meanwhile: rich sends what goes to standard output to its own stream as long as the line is up.
+    """
+    if sys.stderr is None or not sys.stderr.isatty():  # pyright: ignore[reportUnnecessaryComparison] -- a process may have none
+        yield lambda text: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("") as status:
+
+        def say(text: str) -> None:
+            status.update(f"{text} …")
+
+        with said_by(say):
+            yield say
+
 
 STANDARD_STREAM = "-"
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from lftj.distributed.executor import Executor
 from lftj.distributed.parts.failure import checked, guarded
+from lftj.engine.limits import Limits
 from lftj.errors import LimitError
 from lftj.join.context import timed_out, worked_out
-from lftj.limits import Limits
 
 GRACE = 1.0
 """Seconds that tasks are given to see for themselves that their time is over."""

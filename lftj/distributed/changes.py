@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lftj.distributed.committed_version import Present
 from lftj.distributed.parts.outcome import Outcome
-from lftj.distributed.present import Present
 from lftj.distributed.result import change_rows, relation_rows, replaced_rows
+from lftj.engine.result import Result
 from lftj.program.normal_form import RelationSchema
-from lftj.result import Result
 
 
 @dataclass(frozen=True)

@@ -13,23 +13,23 @@ from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
-from lftj.dictionary import Dictionary
 from lftj.distributed.bounds import Bounds
+from lftj.distributed.committed_version import Present
 from lftj.distributed.files.deliveries import delivery_name, write_delivery
 from lftj.distributed.files.entry import Entry, files_of
 from lftj.distributed.files.manifest import ROWS, Manifest, files_from
+from lftj.distributed.partitioning.cuts import readers
+from lftj.distributed.partitioning.plan import PartPlan
+from lftj.distributed.partitioning.programs import derives_otherwise
+from lftj.distributed.partitioning.steps import Step
+from lftj.distributed.partitioning.supersteps import NEWS_SUFFIX, Rounds
 from lftj.distributed.parts.outcome import Outcome, Report
 from lftj.distributed.parts.task import PartDone, PartTask
-from lftj.distributed.placing.cuts import readers
-from lftj.distributed.placing.plan import PartPlan
-from lftj.distributed.placing.programs import derives_otherwise
-from lftj.distributed.placing.rounds import NEWS_SUFFIX, Rounds
-from lftj.distributed.placing.steps import Step
-from lftj.distributed.present import Present
 from lftj.distributed.sending import Sending, Staged
 from lftj.distributed.stage_rounds import Entries, StageInRounds, allowed
 from lftj.distributed.work.stage import run_stage
 from lftj.storage.database import base_name
+from lftj.types.dictionary import Dictionary
 
 
 class Commit:

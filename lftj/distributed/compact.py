@@ -9,16 +9,16 @@ from math import inf
 from pathlib import Path
 from uuid import uuid4
 
-from lftj.dictionary import Dictionary
 from lftj.distributed.executor import Executor
 from lftj.distributed.files.entry import Entry, only, read_entries, write_entry
 from lftj.distributed.files.manifest import ROWS, Manifest, files_from, remove_files
+from lftj.distributed.partitioning.cuts import Cut
+from lftj.distributed.partitioning.plan import PartPlan
 from lftj.distributed.parts.failure import guarded
-from lftj.distributed.placing.cuts import Cut
-from lftj.distributed.placing.plan import PartPlan
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta
+from lftj.types.dictionary import Dictionary
 
 ENTRIES = 1000
 """Entries of one relation from which on a commit compacts it, if parts are few."""

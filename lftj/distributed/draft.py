@@ -3,35 +3,73 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from lftj import frames
-from lftj.dictionary import Dictionary
 from lftj.distributed.bounds import Bounds
+from lftj.distributed.committed_version import Present
 from lftj.distributed.files.entry import files_of
 from lftj.distributed.files.manifest import remove_files, told_by_the_system
-from lftj.distributed.gathered import folded, push
 from lftj.distributed.parts.parquet import place_in, row_groups
-from lftj.distributed.present import Present
 from lftj.distributed.sending import Dependent, Files, Routed, Sent, Staged
 from lftj.distributed.settling import Settling
 from lftj.distributed.work.settle import GONE, NEW, UPSERT
-from lftj.draft import Input, inputs_of, one_rule
+from lftj.engine.draft import Input, inputs_of, one_rule
+from lftj.engine.handles import RuleHandle, without
+from lftj.engine.staging import codes_of, last_of_keys, require_key
+from lftj.engine.state import name_of
 from lftj.errors import DeclarationError, DistributedError, FrameError, ParseError, TransactionError, ValueTypeError
-from lftj.handles import RuleHandle, without
 from lftj.program.normal_form import RelationSchema
 from lftj.program.program import Program
-from lftj.staging import codes_of, last_of_keys, require_key
-from lftj.state import name_of
 from lftj.storage.database import base_name
 from lftj.storage.delta import Delta
 from lftj.syntax import tree
 from lftj.syntax.builder import Predicate
 from lftj.syntax.parser import parse
+from lftj.types.dictionary import Dictionary
+
+# What an open transaction has gathered of one relation: steps in their order, of which equal ones become one.
+
+
+def push(steps: list[Staged], step: Staged, schema: RelationSchema) -> None:
+    """One step more. Sizes at least halve towards the end, so a row is joined O(log n) times whatever the number of calls."""
+    steps.append(step)
+    while len(steps) > 1 and _size(steps[-2]) <= 2 * _size(steps[-1]) and (one := _joined(steps[-2], steps[-1], schema)) is not None:
+        steps[-2:] = [one]
+
+
+def folded(steps: Sequence[Staged], schema: RelationSchema) -> list[Staged]:
+    """As few steps as will do."""
+    found = list[Staged]()
+    for step in steps:
+        one = _joined(found[-1], step, schema) if found else None
+        found[-1:] = [*found[-1:], step] if one is None else [one]
+    return found
+
+
+def _joined(first: Staged, second: Staged, schema: RelationSchema) -> Staged | None:
+    """Two steps as one, where rows of this process come or go in both, or replace those of their keys in both."""
+    if isinstance(first, Delta) and isinstance(second, Delta):
+        return first.then(second)
+    rows = [_upserted(step) for step in (first, second)]
+    if rows[0] is None or rows[1] is None:
+        return None
+    both = [np.concatenate(pair) for pair in zip(*(each.inserts for each in rows if each is not None), strict=True)]
+    return Dependent(UPSERT, Delta.insertion(last_of_keys(schema, both)))
+
+
+def _upserted(step: Staged) -> Delta | None:
+    return step.rows if isinstance(step, Dependent) and step.operation == UPSERT and isinstance(step.rows, Delta) else None
+
+
+def _size(step: Staged) -> int:
+    rows = step.rows if isinstance(step, Dependent) else step
+    return len(rows) if isinstance(rows, Delta) else 0
+
 
 RelationOrName = str | Predicate
 

@@ -6,15 +6,15 @@ import os
 from dataclasses import dataclass
 
 from lftj.distributed.bounds import Bounds
+from lftj.distributed.committed_version import Present
+from lftj.distributed.partitioning.cuts import ALL
+from lftj.distributed.partitioning.plan import PartPlan
 from lftj.distributed.parts.failure import Failure
 from lftj.distributed.parts.task import OnPart
-from lftj.distributed.placing.cuts import ALL
-from lftj.distributed.placing.plan import PartPlan
 from lftj.distributed.plan_report import how
-from lftj.distributed.present import Present
 from lftj.distributed.work.worker import Worker, carefully
+from lftj.engine.result import Result
 from lftj.explain.upkeep import all_memory_rows
-from lftj.result import Result
 from lftj.types import INT, STR
 
 COLUMNS = (("relation", STR), ("held", STR), ("key_order", STR), ("rows", INT), ("bytes", INT))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from lftj.distributed.placing.cuts import ALL, ONE, Cut
-from lftj.distributed.placing.plan import PartPlan
-from lftj.distributed.present import Present
+from lftj.distributed.committed_version import Present
+from lftj.distributed.partitioning.cuts import ALL, ONE, Cut
+from lftj.distributed.partitioning.plan import PartPlan
+from lftj.engine.result import Result
 from lftj.program.normal_form import RelationSchema
-from lftj.result import Result
 from lftj.storage.database import BASE_SUFFIX
 from lftj.types import INT, STR
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from uuid import uuid4
 
-from lftj.dictionary import Dictionary
 from lftj.distributed.bounds import Bounds
+from lftj.distributed.committed_version import Present
 from lftj.distributed.files.entry import Entry, files_of
 from lftj.distributed.files.manifest import files_from, remove_files, told_by_the_system
+from lftj.distributed.partitioning.cuts import ONE
+from lftj.distributed.partitioning.query_plan import QueryPlan, query_plan
 from lftj.distributed.parts.transport import ReadTask
-from lftj.distributed.placing.cuts import ONE
-from lftj.distributed.placing.query_plan import QueryPlan, query_plan
-from lftj.distributed.present import Present
 from lftj.distributed.result import DistributedResult, gathered
 from lftj.distributed.work.query_part import Answered, QueryTask, answer_part
+from lftj.engine.question import asked, question_body
+from lftj.engine.result import Result
 from lftj.errors import DistributedError
 from lftj.program.normal_form import QUESTION, RelationSchema
-from lftj.question import asked, question_body
-from lftj.result import Result
+from lftj.types.dictionary import Dictionary
 
 GATHERED = 100_000
 """Answers up to which they come to this process at once; more stay below the path until it is compacted or opened again."""
@@ -31,7 +31,7 @@ def is_answer(file: str) -> bool:
 
 
 def answer(present: Present, question: object, bounds: Bounds, *, held: bool) -> Result:
-    """The distinct bindings of the question's variables; see `lftj.query.answer`. `held`: the version is the last one.
+    """The distinct bindings of the question's variables; see `lftj.api.snapshot.answer`. `held`: the version is the last one.
 
     Raises what a rule with this body would raise, LimitError, and DistributedError (E401) when a job failed.
     """

@@ -11,19 +11,19 @@ import numpy as np
 import pyarrow as pa
 
 from lftj import frames
-from lftj.dictionary import Dictionary
 from lftj.distributed.executor import Executor
 from lftj.distributed.files.entry import Entry, files_of, missing, only, read_entries, read_entry
 from lftj.distributed.files.manifest import ROWS, Manifest, told_by_the_system
 from lftj.distributed.held import HeldFiles
+from lftj.distributed.partitioning.cuts import ONE, Cut
+from lftj.distributed.partitioning.plan import PartPlan
 from lftj.distributed.parts.transport import ReadTask, read_part
-from lftj.distributed.placing.cuts import ONE, Cut
-from lftj.distributed.placing.plan import PartPlan
-from lftj.options import with_named_options
+from lftj.engine.options import with_named_options
+from lftj.engine.result import Result
 from lftj.program.normal_form import CHANGE_COLUMNS, RelationSchema
-from lftj.result import Result
 from lftj.storage.database import base_name
 from lftj.storage.delta import Columns, Delta
+from lftj.types.dictionary import Dictionary
 from scantree.rows import difference, sort_rows
 
 if TYPE_CHECKING:

@@ -7,17 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lftj.dictionary import Dictionary
 from lftj.distributed.bounds import Bounds
 from lftj.distributed.executor import Executor
 from lftj.distributed.files.entry import Entry, write_entry
 from lftj.distributed.files.manifest import ROWS
+from lftj.distributed.partitioning.cuts import Cut
 from lftj.distributed.parts.parquet import FilesTask, RowGroup, route_files
 from lftj.distributed.parts.transport import RouteTask, route
-from lftj.distributed.placing.cuts import Cut
 from lftj.distributed.work.settle import UPSERT
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Delta
+from lftj.types.dictionary import Dictionary
 
 
 @dataclass(frozen=True)

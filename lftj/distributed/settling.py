@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
-from lftj.dictionary import Dictionary
 from lftj.distributed.bounds import Bounds
+from lftj.distributed.committed_version import Present
 from lftj.distributed.files.entry import Entry, files_of
 from lftj.distributed.files.manifest import files_from, remove_files
-from lftj.distributed.placing.cuts import ONE, Cut, holders, readers
-from lftj.distributed.placing.leads import home_columns
-from lftj.distributed.present import Present
+from lftj.distributed.partitioning.cuts import ONE, Cut, holders, readers
+from lftj.distributed.partitioning.partition_keys import home_columns
 from lftj.distributed.sending import Dependent, Sending, Sent, Staged
 from lftj.distributed.work.settle import CHANGE, Settled, SettleTask, settle
 from lftj.program.normal_form import RelationSchema
+from lftj.types.dictionary import Dictionary
 
 Where = Mapping[str, object]
 

@@ -10,13 +10,13 @@ from lftj.distributed.query import answer
 from lftj.distributed.result import DistributedResult, relation_rows
 from lftj.distributed.store import Store
 from lftj.distributed.verify import discrepancies
-from lftj.handles import Relation, RuleHandle
-from lftj.options import with_named_options
-from lftj.result import Result
-from lftj.state import name_of
+from lftj.engine.handles import Relation, RuleHandle
+from lftj.engine.options import with_named_options
+from lftj.engine.result import Result
+from lftj.engine.state import name_of
+from lftj.engine.uncopied import Uncopied
+from lftj.engine.verify import Discrepancy
 from lftj.syntax.builder import Predicate
-from lftj.uncopied import Uncopied
-from lftj.verify import Discrepancy
 from scantree.interrupts import interrupts_as_such
 
 

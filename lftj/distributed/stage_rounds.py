@@ -8,10 +8,10 @@ from math import isinf
 from typing import Protocol
 
 from lftj.distributed.files.entry import Entry
+from lftj.distributed.partitioning.cuts import readers
+from lftj.distributed.partitioning.steps import Move, Step
+from lftj.distributed.partitioning.supersteps import NEWS_SUFFIX, Rounds
 from lftj.distributed.parts.task import PartDone
-from lftj.distributed.placing.cuts import readers
-from lftj.distributed.placing.rounds import NEWS_SUFFIX, Rounds
-from lftj.distributed.placing.steps import Move, Step
 
 ALWAYS = 1000
 """Rows that a commit may over-delete of a stratum in any case: what deriving them again costs then is rounds, not rows."""

@@ -11,29 +11,29 @@ from functools import partial
 from typing import Any
 
 from lftj.distributed.bounds import Bounds
-from lftj.distributed.census import counted_hubs, two_digits
 from lftj.distributed.changes import Changes
 from lftj.distributed.commit import Commit
+from lftj.distributed.committed_version import Present
 from lftj.distributed.compact import compacted, most_entries, recent_entries
 from lftj.distributed.draft import DistributedDraft
 from lftj.distributed.executor import Executor
 from lftj.distributed.files.manifest import Manifest, PathLock, is_overtaken, overtaken, remove_files, row_files, swept, told_by_the_system
+from lftj.distributed.heavy_hitters import counted_hubs, two_digits
 from lftj.distributed.held import HeldFiles
+from lftj.distributed.partitioning.plan import PartPlan
+from lftj.distributed.partitioning.planner import plan_of
+from lftj.distributed.partitioning.programs import described, place_in, restored
 from lftj.distributed.parts.outcome import Report
-from lftj.distributed.placing.plan import PartPlan
-from lftj.distributed.placing.planner import plan_of
-from lftj.distributed.placing.programs import described, place_in, restored
-from lftj.distributed.present import Present
 from lftj.distributed.query import is_answer
 from lftj.distributed.stored.stored_files import sweep_shared, sweep_states
 from lftj.distributed.stored.storing import begin_storing, end_storing
 from lftj.distributed.verify import sweep_verified
+from lftj.engine.limits import LimitStack
+from lftj.engine.subscription import News, Subscriptions
+from lftj.engine.writer import WriterLock
 from lftj.errors import DistributedError, LftjError
-from lftj.limits import LimitStack
 from lftj.program.program import Program
 from lftj.storage.database import BASE_SUFFIX
-from lftj.subscription import News, Subscriptions
-from lftj.writer import WriterLock
 
 _log = logging.getLogger(__name__)
 

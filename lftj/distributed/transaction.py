@@ -10,15 +10,15 @@ from typing import NoReturn, overload
 from lftj.distributed.changes import Changes
 from lftj.distributed.draft import NOT_YET, DistributedDraft, RelationOrName, unsupported
 from lftj.distributed.store import Store
+from lftj.engine.handles import RuleHandle, handles_of
+from lftj.engine.options import with_named_options
+from lftj.engine.result import Result
+from lftj.engine.staging import RowPolicy, strict
+from lftj.engine.state import name_of
+from lftj.engine.writer import Writing
 from lftj.frames import ColumnMap, NullPolicy, Parameters, read_options
-from lftj.handles import RuleHandle, handles_of
-from lftj.options import with_named_options
 from lftj.program.normal_form import RelationSchema
-from lftj.result import Result
-from lftj.staging import RowPolicy, strict
-from lftj.state import name_of
 from lftj.syntax import tree
-from lftj.writer import Writing
 from scantree.interrupts import interrupts_as_such
 
 

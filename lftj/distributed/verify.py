@@ -16,21 +16,21 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from lftj.dictionary import Dictionary
 from lftj.distributed.commit import Commit
+from lftj.distributed.committed_version import Present
 from lftj.distributed.executor import Executor
 from lftj.distributed.files.entry import Entry, missing, only, read_entries
 from lftj.distributed.files.manifest import ROWS, Manifest, told_by_the_system
+from lftj.distributed.partitioning.cuts import Cut
+from lftj.distributed.partitioning.plan import PartPlan
 from lftj.distributed.parts.failure import checked, guarded
-from lftj.distributed.placing.cuts import Cut
-from lftj.distributed.placing.plan import PartPlan
-from lftj.distributed.present import Present
 from lftj.distributed.result import signed_rows
 from lftj.distributed.work.worker import forget
+from lftj.engine.result import Result
+from lftj.engine.verify import Discrepancy
 from lftj.program.normal_form import CHANGE_COLUMNS, RelationSchema
-from lftj.result import Result
 from lftj.storage.delta import Delta
-from lftj.verify import Discrepancy
+from lftj.types.dictionary import Dictionary
 from scantree.rows import differences
 
 _FOLDER = "verify-"

@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn
 
-from lftj.declared import ChoiceDomains, function_schema, is_news, relation_schema, view_schema
 from lftj.distributed.bounds import Bounds
 from lftj.distributed.draft import NOT_YET, RelationOrName, unsupported
 from lftj.distributed.memory import memory_report
@@ -19,21 +18,22 @@ from lftj.distributed.store import Store
 from lftj.distributed.stream import batch_writer
 from lftj.distributed.transaction import DistributedTransaction
 from lftj.distributed.verify import discrepancies
+from lftj.engine.declared import ChoiceDomains, function_schema, is_news, relation_schema, view_schema
+from lftj.engine.handles import Relation, RuleHandle
+from lftj.engine.limits import Limits
+from lftj.engine.options import with_named_options
+from lftj.engine.result import Result
+from lftj.engine.staging import RowPolicy
+from lftj.engine.state import name_of
+from lftj.engine.subscription import Callback, Subscription
+from lftj.engine.uncopied import Uncopied
+from lftj.engine.verify import Discrepancy
+from lftj.engine.writer import no_attribute
 from lftj.errors import LftjError
 from lftj.explain.profile import last_commits
 from lftj.frames import ColumnMap, NullPolicy, Parameters, read_options
-from lftj.handles import Relation, RuleHandle
-from lftj.limits import Limits
-from lftj.options import with_named_options
 from lftj.program.normal_form import RelationSchema
-from lftj.result import Result
-from lftj.staging import RowPolicy
-from lftj.state import name_of
-from lftj.subscription import Callback, Subscription
 from lftj.syntax.builder import Predicate
-from lftj.uncopied import Uncopied
-from lftj.verify import Discrepancy
-from lftj.writer import no_attribute
 from scantree.interrupts import interrupts_as_such
 
 if TYPE_CHECKING:

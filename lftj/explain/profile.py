@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from dataclasses import astuple
 from typing import TYPE_CHECKING, TypeVar
 
+from lftj.engine.result import Result
 from lftj.errors import DeclarationError
-from lftj.result import Result
 from lftj.types import FLOAT, INT, STR
 
 if TYPE_CHECKING:
     import pandas
 
-    from lftj.engine import Engine
+    from lftj.engine.engine import Engine
 
 Commit = TypeVar("Commit")
 

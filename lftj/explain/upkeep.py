@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from lftj.maintain.rule_state import RelationState, RuleState
-from lftj.maintain.shared_head import SharedHead
-from lftj.maintain.trace_state import TraceState
-from lftj.maintain.view_states import STRATUM, ViewState
+from lftj.engine.state import State
+from lftj.maintenance.counting.stratum_state import StratumState
+from lftj.maintenance.rules.rule_state import RelationState, RuleState
+from lftj.maintenance.rules.shared_head import SharedHead
+from lftj.maintenance.rules.view_states import STRATUM, ViewState
+from lftj.maintenance.trace.trace_state import TraceState
 from lftj.program.normal_form import FunctorRule, NormalRule
-from lftj.recursion.update.stratum_state import StratumState
-from lftj.state import State
 from lftj.storage.database import Database
 from sensitivity.shape import Position
 

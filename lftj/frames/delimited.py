@@ -18,8 +18,8 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
-from lftj.arrow_arrays import arrow_array
 from lftj.errors import FrameError
+from lftj.types.arrow_arrays import arrow_array
 
 _BLOCK = 1 << 22
 """Bytes that are looked at together."""

@@ -14,13 +14,13 @@ from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
-from lftj.dictionary import Dictionary
 from lftj.errors import FrameError
 from lftj.frames.carriers import carry_text
 from lftj.frames.delimited import DelimitedText
 from lftj.frames.files import read_bytes
 from lftj.frames.frame import Columns, Frame, Target, settle
 from lftj.frames.match import suggestion
+from lftj.types.dictionary import Dictionary
 
 Parameters = Mapping[str, str | int]
 _KNOWN = ("IO", "filename", "delimiter", "headers", "columns", "rfc4180", "compress", "name", "attributeNames", "operation")

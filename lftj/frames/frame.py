@@ -8,9 +8,9 @@ from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from lftj.dictionary import Dictionary
 from lftj.errors import FrameError, LftjError, NullValueError
 from lftj.types import Type
+from lftj.types.dictionary import Dictionary
 
 NullPolicy = Literal["error", "drop"]
 Columns = Sequence[tuple[str, Type]]

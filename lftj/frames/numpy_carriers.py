@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from lftj.arrow_arrays import arrow_array
 from lftj.errors import FrameError, ValueTypeError
 from lftj.frames.arrow_columns import code_arrow
 from lftj.frames.frame import CodedColumn, Place, Target
 from lftj.frames.python_columns import code_values
+from lftj.types.arrow_arrays import arrow_array
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from lftj.arrow_arrays import acquaint_with_pandas, arrow_array, rows_of_nothing
 from lftj.errors import MissingDependencyError, ValueRangeError
-from lftj.texts import Texts
 from lftj.types import Type, codes_to_floats, decode_scalar
+from lftj.types.arrow_arrays import acquaint_with_pandas, arrow_array, rows_of_nothing
+from lftj.types.texts import Texts
 from scantree.interrupts import interrupts_wait
 from scantree.place_sort import places_in_order
 from scantree.rows import sort_rows

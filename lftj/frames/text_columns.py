@@ -15,11 +15,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
-from lftj.arrow_arrays import arrow_array, arrow_scalar, numpy_array
 from lftj.errors import LftjError, ValueRangeError, ValueTypeError
 from lftj.frames.arrow_columns import code_arrow, first_failing
 from lftj.frames.frame import CodedColumn, Target
 from lftj.types import INT64_MAX, INT64_MIN, Type, code_of, code_range
+from lftj.types.arrow_arrays import arrow_array, arrow_scalar, numpy_array
 
 pc: Any = pyarrow.compute  # its functions are made at import time, where no type checker sees them
 

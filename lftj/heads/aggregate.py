@@ -23,16 +23,28 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lftj.dictionary import Dictionary
 from lftj.heads.concatenation import grouped_concatenations
-from lftj.heads.extreme import grouped_extremes
 from lftj.heads.float_sum import float_means, grouped_sums, published_float_sums
 from lftj.heads.integer_sum import Totals, grouped_totals, means, published_sums
 from lftj.heads.support import group_sizes
 from lftj.heads.user import UserAggregate, grouped_folds
-from lftj.heads.values import group_name
+from lftj.heads.values import by_value, group_name
 from lftj.types import Type, floats_to_codes
+from lftj.types.dictionary import Dictionary
 from scantree.rows import equal_runs, is_sorted, sort_with
+
+# `min` and `max`: semigroups, which cannot take a value out again [LFTJ-IVM 2.3.3].
+#
+# *State kept:* the ordered rows (group, value) with their support counts, in a scan tree whose scan is min or max. *INSERT* and *ERASE* of an
+# assignment change one support count; a row appears or vanishes there as a projection's does, and the group's result is the scan of its
+# range, O(log n). The functions here compute the same result for whole columns at once.
+
+
+def grouped_extremes(codes: np.ndarray, starts: np.ndarray, type: Type, dictionary: Dictionary, *, greatest: bool) -> np.ndarray:
+    """The code of the least or greatest value of each run; strings compare by code point. O(n), more for strings (see `by_value`)."""
+    keys, back = by_value(codes, type, dictionary)
+    found = (np.maximum if greatest else np.minimum).reduceat(keys, starts)
+    return found if back is None else back.take(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lftj.heads.aggregate_shape import AggregateShape, CallShape, Surroundings
-from lftj.heads.float_totals import FloatTotals
+from lftj.heads.float_sum import FloatTotals
+from lftj.heads.integer_sum import IntegerTotals
 from lftj.heads.kept import Kept
 from lftj.heads.ordered_rows import OrderedRows, ordered_args
 from lftj.heads.scans import Concatenation, Fold, Scan
-from lftj.heads.totals_state import IntegerTotals
 from lftj.heads.user_totals import UserTotals
 from lftj.types import Type
 from scantree import Arena

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lftj.dictionary import Dictionary
 from lftj.heads.user import UserAggregate
 from lftj.heads.values import group_name
 from lftj.program.normal_form import AggregateTerm, NormalRule, Ref, Value
 from lftj.types import Type
+from lftj.types.dictionary import Dictionary
 
 
 @dataclass(frozen=True, slots=True)

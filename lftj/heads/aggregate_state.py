@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lftj.dictionary import Dictionary
 from lftj.heads.aggregate_plan import AggregatePlan, plan_aggregates
 from lftj.heads.aggregate_shape import AggregateShape, HeadColumns, Surroundings
 from lftj.heads.changes import by_groups, divided, net_changes
@@ -23,6 +22,7 @@ from lftj.heads.support import too_many
 from lftj.heads.text_order import TextOrder
 from lftj.heads.user import UserAggregate
 from lftj.storage.delta import Columns, Delta
+from lftj.types.dictionary import Dictionary
 from scantree import Arena, Tree
 from scantree.rows import sort_rows
 

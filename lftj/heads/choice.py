@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from lftj.dictionary import Dictionary
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns
+from lftj.types.dictionary import Dictionary
 from scantree.place_sort import places_in_order
 from scantree.rows import sort_rows
 

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from lftj.dictionary import Dictionary
 from lftj.heads.concatenation_kernels import measure_joined, write_joined
 from lftj.heads.values import by_value
 from lftj.types import Type
+from lftj.types.dictionary import Dictionary
 from scantree.rows import sort_order
 
 

@@ -16,12 +16,12 @@ from lftj.heads.aggregate_plan import plan_aggregates
 from lftj.heads.aggregate_shape import AggregateShape, CallShape
 from lftj.heads.aggregate_state import AggregateState
 from lftj.heads.changes import divided, net_changes
-from lftj.heads.float_totals import FloatTotals
+from lftj.heads.float_sum import FloatTotals
+from lftj.heads.integer_sum import IntegerTotals
 from lftj.heads.kept import Advance, GroupChange, Kept, Work
 from lftj.heads.ordered_rows import OrderedRows
 from lftj.heads.scans import Scan
 from lftj.heads.text_order import TextOrder
-from lftj.heads.totals_state import IntegerTotals
 from lftj.heads.user import UserAggregate
 from lftj.heads.user_totals import UserTotals
 from lftj.storage.delta import Columns

@@ -12,13 +12,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from lftj.dictionary import Dictionary
 from lftj.frames.out import to_values
 from lftj.heads.aggregate_shape import CallShape
 from lftj.heads.concatenation import grouped_concatenations, joined
 from lftj.heads.kept import GroupChange
 from lftj.heads.user import UserAggregate, grouped_folds
 from lftj.types import STR, Type, encode_scalar
+from lftj.types.dictionary import Dictionary
 from scantree import Monoid, Tree
 
 Bound = Sequence[int] | None

@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lftj.dictionary import Dictionary
 from lftj.heads.text_order_kernels import find_neighbours
 from lftj.heads.values import ranks_of
+from lftj.types.dictionary import Dictionary
 from scantree import Arena, Tree
 from scantree.rows import sort_rows, union
 

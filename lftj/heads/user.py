@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from lftj.dictionary import Dictionary
 from lftj.errors import DeclarationError, LftjError, LimitError, UserFunctionError
 from lftj.frames.out import to_values
 from lftj.heads.concatenation import order_in_groups
 from lftj.types import Type, encode_scalar, type_of_python
+from lftj.types.dictionary import Dictionary
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lftj.dictionary import Dictionary
 from lftj.frames.out import to_values
 from lftj.types import Type
+from lftj.types.dictionary import Dictionary
 from scantree.rows import sort_rows
 
 _DENSE = 4

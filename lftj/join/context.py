@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lftj.dictionary import Dictionary
 from lftj.errors import LimitError
-from lftj.join.rents import Rents
-from lftj.join.statistics import Statistics
-from lftj.join.upkeep import Upkeep
+from lftj.join.plan.index_advisor import Rents
+from lftj.join.plan.index_upkeep import Upkeep
+from lftj.join.plan.statistics import Statistics
+from lftj.types.dictionary import Dictionary
 from partition.executor import ThreadExecutor
 from partition.split import KeyRange
 from scantree import Arena
@@ -66,7 +66,7 @@ class Context:
     found: int = 0
     """Satisfying assignments that recursive rules found, but for those of an `Update`, which counts them itself. Grows as `work` does."""
     laid: int = 0
-    """What it took to lay what rounds of recursion found into trees, in kernel steps (`lftj.recursion.effort`). Grows as `work` does."""
+    """What it took to lay what rounds of recursion found into trees, in kernel steps (`lftj.maintenance.cost.cost_model`). Grows as `work` does."""
     keep: bool = True
     """Whether states are kept from which views can be updated later; queries keep none."""
     fraction: float = 0.2
@@ -78,9 +78,9 @@ class Context:
     traced: Callable[[], int] = lambda: 0
     """Bytes that they took before the commit."""
     trace_override: Any = None
-    """A `lftj.maintain.trace_choice.TraceOverride`, for tests and experiments; None: as planned."""
+    """A `lftj.maintenance.trace.trace_planner.TraceOverride`, for tests and experiments; None: as planned."""
     plans: dict[Any, tuple[list[int], Any]] = field(default_factory=dict)
-    """Plans made before, with the sizes of what they read: `lftj.join.evaluate.plan_rule`."""
+    """Plans made before, with the sizes of what they read: `lftj.join.run.evaluate.plan_rule`."""
     rents: Rents = field(default_factory=Rents)
     """What evaluations lost for want of key orders."""
     prepared: dict[Any, Any] = field(default_factory=dict)

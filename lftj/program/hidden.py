@@ -9,9 +9,9 @@ from lftj.errors import DeclarationError, Span
 from lftj.program.checked import CheckedAtom
 from lftj.program.conjunct import Conjunct, HeadTerm, RuleMaker
 from lftj.program.independent_parts import IndependentParts
-from lftj.program.known_rows import NOTHING, Known
 from lftj.program.normal_form import AggregateTerm, Expression, Filter, FunctorRule, NormalRule, Ref, RelationSchema, RuleVariable
 from lftj.program.schema import MOST_COLUMNS
+from lftj.program.statistics_hints import NOTHING, Known
 from lftj.types import Type
 
 Domains = tuple[tuple[int, ...], ...]

@@ -20,8 +20,8 @@ from lftj.program.arithmetic import comparison_may_fail, may_fail
 from lftj.program.bindings import NONE, Variables, definitions, of_expressions, of_literal, of_literals
 from lftj.program.checked import CheckedAtom, CheckedHeadAggregate, CheckedLiteral
 from lftj.program.conjunct import Conjunct, HeadTerm
-from lftj.program.known_rows import Known
 from lftj.program.normal_form import Filter, Ref
+from lftj.program.statistics_hints import Known
 
 _NOT_COUNTING = ("min", "max")
 

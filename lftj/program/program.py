@@ -11,20 +11,20 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from lftj.attention import look
 from lftj.errors import DeclarationError, LftjError, ProgramErrors, UnknownNameError
-from lftj.program.check import check
 from lftj.program.checked import CheckedProgram, Row
-from lftj.program.choices import refuse_choice_beside_extremes
+from lftj.program.checks.program_checks import check
 from lftj.program.cycles import CycleError
-from lftj.program.known_rows import Asking, Known, Repeats, never
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, StratifiedProgram
-from lftj.program.normalize import NormalizedRule, normalize
 from lftj.program.restratify import restratify
+from lftj.program.rewrites.choices import refuse_choice_beside_extremes
+from lftj.program.rewrites.normalize import NormalizedRule, normalize
 from lftj.program.schema import Catalog, UserAggregateSignature
+from lftj.program.statistics_hints import Asking, Known, Repeats, never
 from lftj.program.stratification import Stratification
 from lftj.syntax import tree
-from lftj.syntax.collector import no_cyclic_garbage
+from lftj.syntax.attention import look
+from lftj.syntax.parser import no_cyclic_garbage
 
 _RULE = 16
 """Steps of reading that bringing a rule to normal form takes about."""

@@ -14,8 +14,8 @@ import numpy as np
 
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns, Delta, no_rows, stored_width
-from lftj.storage.key_order import OrderElsewhere, Waiting, WaitingOrder
-from lftj.storage.making import Making
+from lftj.storage.fork_safe_lock import Making
+from lftj.storage.index import OrderElsewhere, Waiting, WaitingOrder
 from scantree.reorder import reordered
 from scantree.rows import difference, differences, sort_rows, union
 from scantree.tree import Arena, Tree

@@ -2,7 +2,7 @@
 
 A group is compiled once for a machine: a file in the cache says that it was, and a process that finds it reads each kernel when it is
 called. Two processes share the work where there are two cores: this one begins with the kernels that take longest, a helper with the
-shortest, and each waits for what the other is making (`scantree.jit.turns`) and finds it in the cache.
+shortest, and each waits for what the other is making (`scantree.jit.compile_lock`) and finds it in the cache.
 """
 
 from __future__ import annotations

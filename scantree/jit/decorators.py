@@ -13,10 +13,10 @@ from numba import types
 
 from scantree.interrupts import interrupts_wait
 from scantree.jit import announcing
+from scantree.jit.compile_lock import turn
 from scantree.jit.directory import CACHED, DISABLED
 from scantree.jit.kept import KernelCache
 from scantree.jit.libraries import CalleeCompiler, EntryCompiler
-from scantree.jit.turns import turn
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

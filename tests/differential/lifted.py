@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lftj.join.variable_orders import type_of
+from lftj.join.plan.variable_orders import type_of
 from lftj.program.normal_form import (
     AggregateTerm,
     Apply,

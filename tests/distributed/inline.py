@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from lftj.distributed.placing.placement import Placing
+from lftj.distributed.partitioning.placement import Placing
 from lftj.distributed.stored.checkpoints import at_once
 from lftj.distributed.work import worker
 

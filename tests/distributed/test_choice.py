@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.distributed.placing.cuts import ONE
-from lftj.distributed.placing.planner import plan_of
+from lftj.distributed.partitioning.cuts import ONE
+from lftj.distributed.partitioning.planner import plan_of
 from tests.distributed.inline import InlineExecutor
 
 PROGRAMS = {

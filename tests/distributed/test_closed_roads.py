@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.distributed.placing.steps import Move
+from lftj.distributed.partitioning.steps import Move
 from tests.distributed.inline import InlineExecutor
 
 Edge = tuple[int, int, int]

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lftj
-from lftj.distributed import census
+from lftj.distributed import heavy_hitters
 from tests.distributed.inline import InlineExecutor, require_equal
 from tests.distributed.test_histories import between, pair_over
 from tests.strategies.histories import History, histories
@@ -80,7 +80,7 @@ def steps() -> list[list[tuple[str, str, list[tuple[Any, ...]]]]]:
 @pytest.mark.parametrize("parts", [1, 3, 7])
 def test_what_is_done_to_a_hub_is_done_in_all_views(tmp_path: Path, parts: int) -> None:
     rows = star(60, 150)
-    with patch.object(census, "LEAST_ROWS", 50):
+    with patch.object(heavy_hitters, "LEAST_ROWS", 50):
         many, one = workspace(tmp_path, parts, rows), workspace(None, 0, rows)
         for each in (many, one):
             each.add_rules(RULES)
@@ -99,7 +99,7 @@ def test_what_is_done_to_a_hub_is_done_in_all_views(tmp_path: Path, parts: int) 
 
 def test_all_that_asks_for_rows_of_a_hub_finds_them(tmp_path: Path) -> None:
     rows = star(60, 150)
-    with patch.object(census, "LEAST_ROWS", 50):
+    with patch.object(heavy_hitters, "LEAST_ROWS", 50):
         many, one = workspace(tmp_path, 3, rows), workspace(None, 0, rows)
         for each in (many, one):
             each.add_rules(RULES)
@@ -155,7 +155,7 @@ def test_where_a_hub_is_not_split_the_plan_says_so(tmp_path: Path, rule: str) ->
 
 def derived(folder: Path, parts: int, rule: str, least: int) -> Any:
     """A view over a star; `least`: rows of a hub."""
-    with patch.object(census, "LEAST_ROWS", least):
+    with patch.object(heavy_hitters, "LEAST_ROWS", least):
         many = workspace(folder, parts, star(300, 6000))
         many.add_rules(".decl v(a: number, b: number, c: number)\n" + rule)
     return many
@@ -175,7 +175,7 @@ def test_rows_that_come_after_the_rules_are_balanced_when_asked_for(tmp_path: Pa
     for each in (many, one):
         each.add_rules(RULES)
         each.load("e", star(60, 150))
-    with patch.object(census, "LEAST_ROWS", 50):
+    with patch.object(heavy_hitters, "LEAST_ROWS", 50):
         assert "hubs" not in many._store.manifest.program
         heard: list[Any] = []
         many.subscribe("triangles", heard.append)
@@ -197,7 +197,7 @@ def test_rows_that_come_after_the_rules_are_balanced_when_asked_for(tmp_path: Pa
 @given(histories(), st.sampled_from([2, 3, 7]), st.data())
 @settings(max_examples=settings().max_examples // 3)
 def test_oracle_parts_whose_values_are_hubs_equal_the_reference(history: History, parts: int, data: st.DataObject) -> None:
-    with patch.object(census, "LEAST_ROWS", 1), pair_over(history, lambda path: InlineExecutor(path, parts, 2)) as (pair, executor):
+    with patch.object(heavy_hitters, "LEAST_ROWS", 1), pair_over(history, lambda path: InlineExecutor(path, parts, 2)) as (pair, executor):
         for step in history.steps:
             between(pair, executor, data.draw(st.sampled_from(["nothing", "forget", "reopen", "rebalance", "compact"])))
             pair.step(step)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import lftj
 from lftj.distributed.files.entry import Entry
-from lftj.distributed.placing.placement import Placing
-from lftj.distributed.placing.steps import Move
+from lftj.distributed.partitioning.placement import Placing
+from lftj.distributed.partitioning.steps import Move
 from tests.distributed.inline import InlineExecutor, require_equal
 from tests.distributed.test_histories import pair_over
 from tests.strategies.histories import History, histories

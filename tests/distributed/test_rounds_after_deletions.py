@@ -11,8 +11,8 @@ import pytest
 
 import lftj
 from lftj.distributed import stage_rounds
-from lftj.distributed.placing.cuts import part_of
-from lftj.distributed.placing.steps import Move
+from lftj.distributed.partitioning.cuts import part_of
+from lftj.distributed.partitioning.steps import Move
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
 from lftj.types import INT

@@ -12,7 +12,7 @@ import pytest
 
 import lftj
 from lftj.distributed.stored import checkpoints, stored_part
-from scantree import segment_map
+from scantree import segment
 from tests.distributed.inline import InlineExecutor
 from tests.distributed.stored import RULES, change, expected, graph, opened
 
@@ -39,7 +39,7 @@ def test_a_damaged_file_means_building_from_rows(tmp_path: Path) -> None:
 
 def test_a_byte_flipped_in_an_early_append_is_no_wrong_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoints, "COMMITS", 0)
-    monkeypatch.setattr(segment_map, "_CHECKED", 0)  # pages are checked as those of large parts are: when someone looked at them
+    monkeypatch.setattr(segment, "_CHECKED", 0)  # pages are checked as those of large parts are: when someone looked at them
     executor = InlineExecutor(tmp_path, 1)
     edges = {(x, y) for x in range(3000) for y in range(2)}
     rules = ".decl v(x: number, s: number) v(x, sum(y)) :- e(x, y)."
@@ -65,7 +65,7 @@ def test_a_byte_flipped_in_an_early_append_is_no_wrong_answer(tmp_path: Path, mo
 
 
 def test_after_a_worker_that_died_all_is_checked_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(segment_map, "_CHECKED", 0)
+    monkeypatch.setattr(segment, "_CHECKED", 0)
     executor = InlineExecutor(tmp_path, 1)
     workspace = opened(executor, RULES["a projection"], edges := [(x, x + 1) for x in range(3000)])
     change(workspace, (1, 5000))

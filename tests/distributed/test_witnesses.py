@@ -14,7 +14,7 @@ import pytest
 
 import lftj
 from lftj.distributed.files.manifest import Manifest
-from lftj.distributed.placing.cuts import part_of
+from lftj.distributed.partitioning.cuts import part_of
 from lftj.types import INT
 from tests.distributed.inline import InlineExecutor, in_rounds
 

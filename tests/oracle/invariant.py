@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from lftj.maintain.rule_state import RelationState
-from lftj.maintain.trace_state import TraceState
+from lftj.maintenance.rules.rule_state import RelationState
+from lftj.maintenance.trace.trace_state import TraceState
 from sensitivity.shape import Position
 
 PROBED = 3  # values looked at beyond the least and the greatest

@@ -7,8 +7,8 @@ from unittest.mock import patch
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from lftj.join import statistics
-from lftj.join.statistics import Statistics
+from lftj.join.plan import statistics
+from lftj.join.plan.statistics import Statistics
 from lftj.syntax import tree
 from lftj.syntax.parser import parse
 from tests.oracle.pair import Pair

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 
 import lftj
-from lftj import dictionary
+from lftj.types import dictionary
 from tests.oracle.pair import run
 from tests.strategies.histories import History, histories
 

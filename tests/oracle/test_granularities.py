@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lftj
-from lftj.maintain.trace_choice import TraceOverride
+from lftj.maintenance.trace.trace_planner import TraceOverride
 from sensitivity import EXACT, NONE, Granularity, hull, projected
 from sensitivity.shape import Position
 from tests.oracle.invariant import uncovered

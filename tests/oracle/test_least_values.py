@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lftj
-from lftj.maintain.trace_choice import TraceOverride
+from lftj.maintenance.trace.trace_planner import TraceOverride
 from sensitivity import EXACT, hull, projected
 from tests.oracle.invariant import uncovered
 from tests.oracle.pair import Pair, rule_of

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.maintain.trace_choice import TraceOverride
+from lftj.maintenance.trace.trace_planner import TraceOverride
 from lftj.syntax.parser import parse
 from sensitivity import EXACT, Granularity, hull, projected
 from tests.oracle.maintained import strategies

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.maintain.trace_choice import TraceOverride
+from lftj.maintenance.trace.trace_planner import TraceOverride
 from sensitivity import EXACT
 from tests.oracle.maintained import strategies, supports
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lftj.recursion import long_chains
+from lftj.maintenance.counting import long_chains
 from tests.oracle.pair import Pair
 from tests.strategies.histories import AddRule, Change, History, TakeSnapshot, read_by, transactions
 from tests.strategies.histories import Transact as Transaction

@@ -15,7 +15,7 @@ import pytest
 
 import lftj
 from lftj.errors import LftjError
-from lftj.maintain.trace_choice import TraceOverride
+from lftj.maintenance.trace.trace_planner import TraceOverride
 from sensitivity import EXACT, NONE, Granularity, hull, projected
 from tests.oracle.pair import declare, rule_of
 from tests.record.lines import Commit, History, Work
@@ -27,12 +27,12 @@ GRANULARITIES: dict[str, Granularity] = {str(kind): kind for kind in (EXACT, hul
 
 SETTINGS: dict[str, dict[str, Any]] = {
     "from nothing": {
-        "lftj.recursion.long_chains._MANY": 1,
-        "lftj.recursion.long_chains._FEW": 1 << 30,
-        "lftj.recursion.long_chains._REST": 0,
+        "lftj.maintenance.counting.long_chains._MANY": 1,
+        "lftj.maintenance.counting.long_chains._FEW": 1 << 30,
+        "lftj.maintenance.counting.long_chains._REST": 0,
     },
-    "values repeat": {"lftj.join.statistics.Statistics.repeats": lambda *_: True},
-    "few rows tell": {"lftj.join.statistics._FEW": 2, "lftj.join.statistics._SEVERAL": 0.0},
+    "values repeat": {"lftj.join.plan.statistics.Statistics.repeats": lambda *_: True},
+    "few rows tell": {"lftj.join.plan.statistics._FEW": 2, "lftj.join.plan.statistics._SEVERAL": 0.0},
 }
 """What tests change inside the engine for some histories, as their test does: so that what takes many rows shows on few."""
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import lftj
 from lftj.distributed.files import manifest
+from lftj.distributed.partitioning.steps import Move
 from lftj.distributed.parts.task import PartTask
-from lftj.distributed.placing.steps import Move
 from lftj.distributed.work import stage
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.distributed import census, query
+from lftj.distributed import heavy_hitters, query
 from tests.spark.graph import open_path
 from tests.spark.tasks import sleep
 
@@ -44,7 +44,7 @@ def test_rows_are_replaced_deleted_and_asked_for_where_they_are(spark: Any, tmp_
 
 
 def test_the_rows_of_a_hub_lie_in_all_parts(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(census, "LEAST_ROWS", 100)
+    monkeypatch.setattr(heavy_hitters, "LEAST_ROWS", 100)
     rows = [("hub", f"n{n}") for n in range(200)] + [(f"n{n}", f"n{n * n % 200}") for n in range(100)]
     rules = ".decl tri(x: symbol, n: number) tri(x, count()) :- e(x, y), e(y, z), e(x, z)."
     with open_path(spark, tmp_path) as many, lftj.connect() as one:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.distributed.placing.steps import Move
+from lftj.distributed.partitioning.steps import Move
 from lftj.distributed.stored.stored_files import STATE, records
 from tests.spark import faults
 from tests.spark.graph import edges, expected, made, open_path, rows_of

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lftj.distributed.files.entry import Entry, Piece, damaged, missing
-from lftj.distributed.files.sealed import sealed, unsealed
-from lftj.distributed.placing.cuts import ALL, EVERYBODY, ONE, Cut
+from lftj.distributed.files.whole_files import sealed, unsealed
+from lftj.distributed.partitioning.cuts import ALL, EVERYBODY, ONE, Cut
 
 Log = Mapping[str, Sequence[Entry]]
 """Entries by relation."""

@@ -19,14 +19,14 @@ import numpy as np
 import pyarrow as pa
 
 from lftj import frames
-from lftj.arrow_arrays import arrow_array, numpy_array
-from lftj.dictionary import Dictionary
 from lftj.distributed.files.whole_files import whole_file
-from lftj.distributed.placing.cuts import ALL, EVERYBODY, ONE, Cut, label, parts_of
+from lftj.distributed.partitioning.cuts import ALL, EVERYBODY, ONE, Cut, label, parts_of
 from lftj.errors import DistributedError
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Columns, Delta, no_rows
 from lftj.types import Type
+from lftj.types.arrow_arrays import arrow_array, numpy_array
+from lftj.types.dictionary import Dictionary
 
 SIGN = "#"
 """The name of the column of signs, which no user can choose."""

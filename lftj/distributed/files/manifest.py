@@ -20,7 +20,7 @@ from uuid import uuid4
 
 from lftj.distributed.files.entry import Entry, files_of
 from lftj.distributed.files.epochs import OvertakenError, epoch_file, epochs, make_epoch, mark_of
-from lftj.distributed.files.sealed import sealed, unsealed
+from lftj.distributed.files.whole_files import sealed, unsealed
 from lftj.errors import DistributedError, LftjError
 from lftj.storage.database import BASE_SUFFIX
 from scantree.file_locks import lock_file, unlock_file

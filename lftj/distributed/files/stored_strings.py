@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from lftj.dictionary import Dictionary
 from lftj.distributed.files.strings_file import StringsFile, StringsHead, ends_of, letters_of, table_file
-from lftj.text_index import Table, gaps, slots_for
+from lftj.types.dictionary import Dictionary
+from lftj.types.text_index import Table, gaps, slots_for
 from scantree.mapping import reserve, show_file
 from scantree.watched_files import BLOCK_BYTES, FileDamagedError, Watch, WatchedFile
 

@@ -16,9 +16,8 @@ from uuid import uuid4
 
 import numpy as np
 
-from lftj.distributed.files.sealed import sealed, unsealed
-from lftj.distributed.files.whole_files import whole_file
-from lftj.text_index import Table
+from lftj.distributed.files.whole_files import sealed, unsealed, whole_file
+from lftj.types.text_index import Table
 from scantree.mapping import write_at
 from scantree.watched_files import BLOCK_BYTES, SUMS, sums_of, write_sums
 

@@ -2,12 +2,38 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterator
+import re
+import zlib
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 from uuid import uuid4
+
+# Small files of JSON that say themselves when they are not what was written.
+
+_SEAL = re.compile(rb', "sum": (\d+)}$')
+
+
+def sealed(content: Mapping[str, Any]) -> bytes:
+    """Content, of some keys, as JSON with its checksum at the end, as one more key `sum`."""
+    body = json.dumps(content).encode()
+    return body[:-1] + f', "sum": {zlib.crc32(body)}}}'.encode()
+
+
+def unsealed(found: bytes) -> dict[str, Any]:
+    """The content again. Raises ValueError where it is another one; what has no checksum is taken as it is."""
+    seal = _SEAL.search(found)
+    if seal is not None:
+        found = found[: seal.start()] + b"}"
+        if zlib.crc32(found) != int(seal[1]):
+            raise ValueError("it is not what was written")
+    content = json.loads(found)
+    if not isinstance(content, dict):
+        raise ValueError("it is not what was written")
+    return content
 
 
 @contextmanager

@@ -16,25 +16,25 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lftj.distributed.parts.handing import Handing, News
+from lftj.distributed.partitioning.cuts import local_name, slots
+from lftj.distributed.partitioning.plan import Feed
+from lftj.distributed.partitioning.steps import Move, Step
+from lftj.distributed.partitioning.supersteps import LOST_SUFFIX, NEWS_SUFFIX, SOUGHT_SUFFIX, Rounds, collected_lost
 from lftj.distributed.parts.host import Host, Rows
-from lftj.distributed.parts.losing import PartLosing
-from lftj.distributed.parts.returning import PartReturning
-from lftj.distributed.parts.rounds import PartFixpoint
-from lftj.distributed.placing.cuts import local_name, slots
-from lftj.distributed.placing.plan import Feed
-from lftj.distributed.placing.rounds import LOST_SUFFIX, NEWS_SUFFIX, SOUGHT_SUFFIX, Rounds, collected_lost
-from lftj.distributed.placing.steps import Move, Step
+from lftj.distributed.parts.over_delete import PartLosing
+from lftj.distributed.parts.rederive import PartReturning
+from lftj.distributed.parts.shuffle import Handing, News
+from lftj.distributed.parts.supersteps import PartFixpoint
 from lftj.join.context import AllowanceSpentError, Context
-from lftj.join.evaluate import chunks, plan_rule
-from lftj.maintain.row_checks import check_rows
-from lftj.maintain.versions import Versions
+from lftj.join.run.evaluate import chunks, plan_rule
+from lftj.maintenance.dred.over_delete import keep_orders, taken_below, takes_and_adds
+from lftj.maintenance.inputs.versions import Versions
+from lftj.maintenance.rules.row_checks import check_rows
 from lftj.program.normal_form import RelationSchema
-from lftj.recursion.rederivation.over_deletion import keep_orders, taken_below, takes_and_adds
 from lftj.storage.database import Database
 from lftj.storage.delta import Columns, Delta, no_rows
-from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import RelationVersion
+from lftj.storage.transient_relation import LooseRows
 from scantree.rows import differences, sort_rows
 
 Found = dict[str, RelationVersion]

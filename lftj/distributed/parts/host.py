@@ -6,13 +6,13 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from lftj.dictionary import Dictionary
 from lftj.distributed.files.stored_strings import StoredStrings
-from lftj.distributed.placing.cuts import ALL
-from lftj.distributed.placing.plan import Feed
+from lftj.distributed.partitioning.cuts import ALL
+from lftj.distributed.partitioning.plan import Feed
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
+from lftj.types.dictionary import Dictionary
 from scantree import Arena
 from scantree.arena import WIDE
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from lftj.distributed.files.entry import Entry
 from lftj.distributed.files.manifest import Manifest
+from lftj.distributed.partitioning.plan import PartPlan
 from lftj.distributed.parts.task import PartDone
-from lftj.distributed.placing.plan import PartPlan
 
 
 @dataclass

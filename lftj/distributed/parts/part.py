@@ -9,22 +9,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from lftj.distributed.partitioning.partials import verbs
+from lftj.distributed.partitioning.plan import Feed, PartPlan
+from lftj.distributed.partitioning.steps import Move, Step
+from lftj.distributed.partitioning.supersteps import Rounds
 from lftj.distributed.parts.exchange import Exchange
 from lftj.distributed.parts.host import Host, Rows
-from lftj.distributed.placing.partials import verbs
-from lftj.distributed.placing.plan import Feed, PartPlan
-from lftj.distributed.placing.rounds import Rounds
-from lftj.distributed.placing.steps import Move, Step
+from lftj.engine.keys import check_key
+from lftj.engine.limits import Limits
 from lftj.join.context import Buffer, Context
-from lftj.join.statistics import Statistics
-from lftj.keys import check_key
-from lftj.limits import Limits
-from lftj.maintain.failures import placed_in
-from lftj.maintain.rule_work import RuleWork
-from lftj.maintain.view_states import ViewState, ViewStates
+from lftj.join.plan.statistics import Statistics
+from lftj.maintenance.commit import refresh
+from lftj.maintenance.inputs.rule_work import RuleWork
+from lftj.maintenance.rules.failures import placed_in
+from lftj.maintenance.rules.view_states import ViewState, ViewStates
 from lftj.program.normal_form import StratifiedProgram, Stratum
 from lftj.program.stratification import Stratification
-from lftj.refresh import refresh
 from lftj.storage.database import BASE_SUFFIX, Database
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion

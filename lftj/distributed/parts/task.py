@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lftj.distributed.files.entry import Entry
-from lftj.distributed.placing.steps import Step
-from lftj.limits import Limits
-from lftj.maintain.rule_work import RuleWork
+from lftj.distributed.partitioning.steps import Step
+from lftj.engine.limits import Limits
+from lftj.maintenance.inputs.rule_work import RuleWork
 
 
 @dataclass(frozen=True)

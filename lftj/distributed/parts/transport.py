@@ -11,17 +11,17 @@ import numpy as np
 import pyarrow as pa
 
 from lftj import frames
-from lftj.arrow_arrays import arrow_array
-from lftj.dictionary import Dictionary
 from lftj.distributed.files.entry import Entry, read_entries, write_entry
 from lftj.distributed.files.manifest import ROWS
+from lftj.distributed.partitioning.cuts import Cut
 from lftj.distributed.parts.failure import Failure, told
-from lftj.distributed.placing.cuts import Cut
+from lftj.engine.staging import last_of_keys
 from lftj.errors import LftjError, NullValueError
 from lftj.frames import Place
 from lftj.program.normal_form import RelationSchema
-from lftj.staging import last_of_keys
 from lftj.storage.delta import Columns, Delta
+from lftj.types.arrow_arrays import arrow_array
+from lftj.types.dictionary import Dictionary
 
 
 @dataclass(frozen=True)

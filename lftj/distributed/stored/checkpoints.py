@@ -16,16 +16,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
-from lftj.dictionary import Dictionary
 from lftj.distributed.files.manifest import Manifest
+from lftj.distributed.partitioning.plan import PartPlan
 from lftj.distributed.parts.host import Host
 from lftj.distributed.parts.part import PartState
 from lftj.distributed.parts.task import PartTask
-from lftj.distributed.placing.plan import PartPlan
 from lftj.distributed.stored.stored_files import STATE, RecordName, records, remove_older, trial
 from lftj.distributed.stored.stored_pages import StoredPages
 from lftj.distributed.stored.stored_part import open_part, read_record, store_part
 from lftj.distributed.stored.storing import storing
+from lftj.types.dictionary import Dictionary
 from scantree.watched_files import FileDamagedError
 
 COMMITS = 8

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lftj.distributed.files.manifest import Manifest
-from lftj.distributed.files.sealed import unsealed
 from lftj.distributed.files.strings_file import files_of
+from lftj.distributed.files.whole_files import unsealed
 from scantree.watched_files import SUMS
 
 STATE = "state"

@@ -6,21 +6,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from lftj.dictionary import Dictionary
 from lftj.distributed.parts.part import VERBS
 from lftj.distributed.stored.stored_traces import trace_data, trace_of
 from lftj.distributed.stored.stored_trees import OpenedTrees, StoredTrees
 from lftj.heads.aggregate_state import AggregateState
-from lftj.heads.float_totals import FloatTotals
+from lftj.heads.float_sum import FloatTotals
 from lftj.heads.kept import Kept
 from lftj.heads.ordered_rows import OrderedRows
-from lftj.heads.slots import Slots
 from lftj.heads.support_state import SupportState
 from lftj.heads.text_order import TextOrder
-from lftj.heads.user_totals import UserTotals
-from lftj.join.evaluate import Relations
-from lftj.maintain.shared_head import Member, SharedBody, SharedHead
+from lftj.heads.user_totals import Slots, UserTotals
+from lftj.join.run.evaluate import Relations
+from lftj.maintenance.rules.shared_head import Member, SharedBody, SharedHead
 from lftj.program.normal_form import FunctorRule, NormalRule
+from lftj.types.dictionary import Dictionary
 from scantree import Tree
 
 Rule = NormalRule | FunctorRule

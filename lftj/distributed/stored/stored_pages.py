@@ -12,9 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from scantree import Arena
-from scantree.segment import ROOM, Segment, SegmentFullError, needed, owner_of
-from scantree.segment_file import SegmentFile, forget_stored
-from scantree.segment_map import open_segments
+from scantree.segment import ROOM, Segment, SegmentFile, SegmentFullError, forget_stored, needed, open_segments, owner_of
 
 _GROWTH = 4
 _FEW_WORDS = 1 << 21  # that may be there in any case

@@ -7,27 +7,62 @@ record, and after that the pages that someone looks at.
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Iterable, Mapping
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from lftj.distributed.files.sealed import sealed, unsealed
 from lftj.distributed.files.stored_strings import StoredStrings
-from lftj.distributed.files.whole_files import whole_file
+from lftj.distributed.files.whole_files import sealed, unsealed, whole_file
+from lftj.distributed.partitioning.cuts import ALL
+from lftj.distributed.partitioning.plan import PartPlan
 from lftj.distributed.parts.host import Host
 from lftj.distributed.parts.part import PartState
-from lftj.distributed.placing.cuts import ALL
-from lftj.distributed.placing.plan import PartPlan
 from lftj.distributed.stored.stored_files import RecordName
-from lftj.distributed.stored.stored_format import stored_format
 from lftj.distributed.stored.stored_heads import Rule, shared_head_of
 from lftj.distributed.stored.stored_pages import StoredPages, segment_data, segment_of
-from lftj.distributed.stored.stored_relations import relation_data, relation_of, statistics_data, statistics_of
-from lftj.distributed.stored.stored_trees import OpenedTrees, StoredTrees
+from lftj.distributed.stored.stored_trees import OpenedTrees, StoredTrees, relation_data, relation_of, statistics_data, statistics_of
 from lftj.distributed.stored.stored_views import ViewReader, ViewWriter
 from lftj.storage.database import Database
+
+# What stored states are stored as: a name that is another one whenever anything that could matter is.
+#
+# What a part keeps is what many modules say: pages, key orders, states of heads, the order of a body's variables. A number changed by hand
+# would be forgotten one day, and old pages read as new ones. So the name is a hash of the sources that have a say; after another version of
+# these is installed, parts are built from their rows once.
+
+_ROOT = Path(__file__).resolve().parents[3]
+_LAYERS = ("distributed", "heads", "join", "maintain", "program", "recursion", "storage", "syntax", "types")
+_SOURCES = (
+    "scantree/*.py",
+    "sensitivity/*.py",
+    "lftj/types/dictionary.py",
+    "lftj/text*.py",
+    *(f"lftj/{layer}/**/*.py" for layer in _LAYERS),
+)
+
+
+def sources() -> list[Path]:
+    """The files that have a say in what is stored."""
+    return sorted(file for pattern in _SOURCES for file in _ROOT.glob(pattern))
+
+
+def name_of(files: Iterable[Path]) -> str:
+    """A hash of files and their names. O(bytes)."""
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(f"{file.relative_to(_ROOT)} {file.stat().st_size}\n".encode())
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+@cache
+def stored_format() -> str:
+    """The name that records carry, and that those which are opened must have."""
+    return name_of(sources())
+
 
 WHOLE = "whole"
 

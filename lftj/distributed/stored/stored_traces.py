@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from lftj.dictionary import Dictionary
 from lftj.distributed.stored.stored_trees import OpenedTrees, StoredTrees
-from lftj.join.evaluate import Relations
-from lftj.join.order import Choice
-from lftj.join.plan import RulePlan
-from lftj.join.planning import lay_out
-from lftj.maintain.body import Body
-from lftj.maintain.trace_state import TraceState
-from lftj.maintain.traced_body import TracedBody
+from lftj.join.plan.order import Choice
+from lftj.join.plan.plan import RulePlan
+from lftj.join.plan.planning import lay_out
+from lftj.join.run.evaluate import Relations
+from lftj.maintenance.rules.body import Body
+from lftj.maintenance.trace.trace_state import TraceState
+from lftj.maintenance.trace.traced_body import TracedBody
+from lftj.types.dictionary import Dictionary
 from scantree import IntervalTree
 from sensitivity import Granularity, SensitivityIndex
 

@@ -6,26 +6,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lftj.dictionary import Dictionary
 from lftj.distributed.stored.stored_heads import Rule, number_of, shared_head_data
-from lftj.distributed.stored.stored_relations import relation_data, relation_of
 from lftj.distributed.stored.stored_traces import trace_data, trace_of
-from lftj.distributed.stored.stored_trees import OpenedTrees, StoredTrees
+from lftj.distributed.stored.stored_trees import OpenedTrees, StoredTrees, relation_data, relation_of
 from lftj.heads.support_state import SupportState
-from lftj.join.evaluate import Relations
-from lftj.maintain.body import Body
-from lftj.maintain.chosen_state import ChosenState
-from lftj.maintain.rule_state import RelationState, RuleState
-from lftj.maintain.shared_head import SharedHead
-from lftj.maintain.view_states import ViewState
+from lftj.join.run.evaluate import Relations
+from lftj.maintenance.counting.choosing import Candidates
+from lftj.maintenance.counting.elastic import RowsAlone
+from lftj.maintenance.counting.iterated_relation import IteratedRelation, iterated_schema
+from lftj.maintenance.counting.rule_queries import RuleQueries
+from lftj.maintenance.counting.stratum_state import StratumState
+from lftj.maintenance.lattice.optimal_support import attaining
+from lftj.maintenance.rules.body import Body
+from lftj.maintenance.rules.chosen_state import ChosenState
+from lftj.maintenance.rules.rule_state import RelationState, RuleState
+from lftj.maintenance.rules.shared_head import SharedHead
+from lftj.maintenance.rules.view_states import ViewState
 from lftj.program.monotone import Lattice
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
-from lftj.recursion.best.attaining import attaining
-from lftj.recursion.elastic import RowsAlone
-from lftj.recursion.update.candidates import Candidates
-from lftj.recursion.update.iterated_relation import IteratedRelation, iterated_schema
-from lftj.recursion.update.rule_queries import RuleQueries
-from lftj.recursion.update.stratum_state import StratumState
+from lftj.types.dictionary import Dictionary
 
 _EFFORT = ("work", "steps", "used", "failures", "spent", "changes")
 

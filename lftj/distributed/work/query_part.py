@@ -11,14 +11,14 @@ import numpy as np
 from lftj.distributed.files.deliveries import Log
 from lftj.distributed.files.entry import Entry, write_entry
 from lftj.distributed.files.manifest import ROWS
+from lftj.distributed.partitioning.query_plan import QueryPlan
 from lftj.distributed.parts.failure import Failure
 from lftj.distributed.parts.part import PartState, context_of
 from lftj.distributed.parts.task import OnPart
-from lftj.distributed.placing.query_plan import QueryPlan
 from lftj.distributed.work.worker import Holding, Worker, carefully
+from lftj.maintenance.commit import refresh
 from lftj.program.normal_form import StratifiedProgram
 from lftj.program.stratification import Stratification
-from lftj.refresh import refresh
 from lftj.storage.database import Database
 from lftj.storage.delta import Delta
 

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lftj.distributed.files.entry import Entry, read_entry, write_entry
+from lftj.distributed.partitioning.cuts import Cut, local_name
 from lftj.distributed.parts.failure import Failure
 from lftj.distributed.parts.task import OnPart
-from lftj.distributed.placing.cuts import Cut, local_name
 from lftj.distributed.work.worker import Holding, Worker, carefully
+from lftj.engine.staging import Staging, codes_of
 from lftj.program.normal_form import RelationSchema
-from lftj.staging import Staging, codes_of
 from lftj.storage.database import base_name
 from lftj.storage.delta import no_rows
 from lftj.storage.relation import RelationVersion

@@ -9,13 +9,13 @@ import numpy as np
 
 from lftj.distributed.files.deliveries import Log, delivery_name, read_delivery
 from lftj.distributed.files.entry import Entry, write_entry
+from lftj.distributed.partitioning.cuts import Cut
+from lftj.distributed.partitioning.plan import Output
+from lftj.distributed.partitioning.programs import digest
 from lftj.distributed.parts.failure import Failure
-from lftj.distributed.parts.handing import News
 from lftj.distributed.parts.part import Advance
+from lftj.distributed.parts.shuffle import News
 from lftj.distributed.parts.task import Exchanged, PartDone, PartTask
-from lftj.distributed.placing.cuts import Cut
-from lftj.distributed.placing.plan import Output
-from lftj.distributed.placing.programs import digest
 from lftj.distributed.work.worker import Holding, Kept, Worker, carefully
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.database import BASE_SUFFIX

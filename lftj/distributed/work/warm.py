@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from lftj.dictionary import Dictionary
 from lftj.distributed.files.deliveries import delivery_name, write_delivery
 from lftj.distributed.files.entry import write_entry
 from lftj.distributed.files.manifest import ROWS
+from lftj.distributed.partitioning.planner import plan_of
+from lftj.distributed.partitioning.steps import Step
 from lftj.distributed.parts.task import PartTask
-from lftj.distributed.placing.planner import plan_of
-from lftj.distributed.placing.steps import Step
 from lftj.distributed.stored.checkpoints import at_once
 from lftj.distributed.work.stage import run_stage
 from lftj.distributed.work.worker import forget
-from lftj.limits import Limits
+from lftj.engine.limits import Limits
 from lftj.storage.database import BASE_SUFFIX
 from lftj.storage.delta import Delta
+from lftj.types.dictionary import Dictionary
 
 
 def warm() -> None:

@@ -18,13 +18,13 @@ from typing import Any, Generic, TypeVar
 from lftj.distributed.files.deliveries import Log
 from lftj.distributed.files.entry import read_entries
 from lftj.distributed.files.manifest import ROWS, Manifest, is_overtaken, manifest_missing, overtaken
+from lftj.distributed.partitioning.plan import Feed, PartPlan
+from lftj.distributed.partitioning.planner import plan_of
+from lftj.distributed.partitioning.programs import digest
 from lftj.distributed.parts.failure import Failure, told
 from lftj.distributed.parts.host import Host, Rows
 from lftj.distributed.parts.part import Advance, PartState
 from lftj.distributed.parts.task import OnPart
-from lftj.distributed.placing.plan import Feed, PartPlan
-from lftj.distributed.placing.planner import plan_of
-from lftj.distributed.placing.programs import digest
 from lftj.distributed.stored.checkpoints import Checkpoints
 from lftj.distributed.stored.stored_files import set_aside
 from lftj.errors import LftjError

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lftj.join.kernels.doubt_kernels import cast_doubt, reads_unknown
+from lftj.join.kernels.deferred_failure_kernels import cast_doubt, reads_unknown
 from lftj.join.kernels.expression_kernels import compute
 from lftj.join.kernels.iterator_kernels import level_record, part_end, part_record, pass_over, probe
 from lftj.join.kernels.layout_kernels import (

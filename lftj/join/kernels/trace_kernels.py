@@ -13,7 +13,7 @@ the first that lacks v, and nothing else. A new value before all others, too, me
 
 from __future__ import annotations
 
-from lftj.join.kernels.doubt_kernels import compute_level, is_free
+from lftj.join.kernels.deferred_failure_kernels import compute_level, is_free
 from lftj.join.kernels.iterator_kernels import advance, bind_runs, level_record, part_record, part_state, part_value, seek_part
 from lftj.join.kernels.layout_kernels import (
     ADVANCE,

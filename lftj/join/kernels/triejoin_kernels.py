@@ -11,7 +11,7 @@ the same call goes on.
 from __future__ import annotations
 
 from lftj.join.kernels.cross_kernels import cross
-from lftj.join.kernels.doubt_kernels import compute_level, is_free, settle_doubt
+from lftj.join.kernels.deferred_failure_kernels import compute_level, is_free, settle_doubt
 from lftj.join.kernels.filter_kernels import passes
 from lftj.join.kernels.iterator_kernels import advance, bind_runs, leapfrog, level_record, meet, open_level, open_roots
 from lftj.join.kernels.last_level_kernels import finish_level

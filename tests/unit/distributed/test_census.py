@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import lftj
-from lftj.distributed import census
-from lftj.distributed.census import CensusTask, two_digits
+from lftj.distributed import heavy_hitters
+from lftj.distributed.heavy_hitters import CensusTask, two_digits
 from tests.distributed.inline import InlineExecutor
 
 
@@ -16,7 +16,7 @@ from tests.distributed.inline import InlineExecutor
 def test_no_job_counts_small_relations_or_a_single_part(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parts: int, least: int, counts: bool
 ) -> None:
-    monkeypatch.setattr(census, "LEAST_ROWS", least)
+    monkeypatch.setattr(heavy_hitters, "LEAST_ROWS", least)
     executor = InlineExecutor(tmp_path, parts)
     with lftj.connect(executor=executor) as workspace:
         workspace.relation("e", {"x": int, "y": int})

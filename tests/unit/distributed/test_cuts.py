@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lftj.dictionary import Dictionary
-from lftj.distributed.placing.cuts import ALL, EVERYBODY, ONE, HubCut, holders, label, local_name, parts_of, readers, slots
+from lftj.distributed.partitioning.cuts import ALL, EVERYBODY, ONE, HubCut, holders, label, local_name, parts_of, readers, slots
 from lftj.types import DATE, INT, STR
+from lftj.types.dictionary import Dictionary
 
 
 def test_the_part_of_a_text_does_not_depend_on_its_code() -> None:

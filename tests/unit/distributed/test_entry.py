@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 import lftj
 from lftj import frames
-from lftj.dictionary import Dictionary
 from lftj.distributed.files.entry import Entry, read_entries, read_entry, write_entry
-from lftj.distributed.placing.cuts import ALL, ONE, Cut, HubCut
+from lftj.distributed.partitioning.cuts import ALL, ONE, Cut, HubCut
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Delta
 from lftj.types import BOOL, DATE, FLOAT, INT, STR, TIMESTAMP
 from lftj.types import decimal as decimal_type
+from lftj.types.dictionary import Dictionary
 
 SCHEMA = RelationSchema("r", (("x", INT), ("y", STR)))
 PARTS = 3

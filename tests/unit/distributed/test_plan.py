@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from lftj.distributed.placing.cuts import ALL, ONE, HubCut, local_name
-from lftj.distributed.placing.plan import PartPlan
-from lftj.distributed.placing.planner import plan_of
-from lftj.distributed.placing.programs import described, digest, restored
+from lftj.distributed.partitioning.cuts import ALL, ONE, HubCut, local_name
+from lftj.distributed.partitioning.plan import PartPlan
+from lftj.distributed.partitioning.planner import plan_of
+from lftj.distributed.partitioning.programs import described, digest, restored
 from lftj.program.program import Program
 from lftj.storage.database import BASE_SUFFIX
 from lftj.syntax.parser import parse

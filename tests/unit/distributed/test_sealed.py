@@ -7,7 +7,7 @@ import json
 import pytest
 
 from lftj.distributed.files.manifest import Manifest
-from lftj.distributed.files.sealed import sealed, unsealed
+from lftj.distributed.files.whole_files import sealed, unsealed
 from lftj.errors import DistributedError
 
 CONTENT = {"version": 3, "text": 'a "sum": 1}', "log": {"e": [1, 2]}, "sum": 7}

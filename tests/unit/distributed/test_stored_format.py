@@ -6,31 +6,31 @@ from pathlib import Path
 
 import pytest
 
-from lftj.distributed.stored import stored_format
+from lftj.distributed.stored import stored_part
 
 
 def test_the_sources_of_pages_and_states_are_there() -> None:
-    known = {str(file.relative_to(stored_format._ROOT)) for file in stored_format.sources()}
+    known = {str(file.relative_to(stored_part._ROOT)) for file in stored_part.sources()}
     assert {
         "scantree/page_kernels.py",
         "scantree/segment.py",
         "scantree/packing_kernels.py",
-        "lftj/text_index_kernels.py",
-        "lftj/texts.py",
+        "lftj/types/text_index_kernels.py",
+        "lftj/types/texts.py",
         "lftj/heads/user_totals.py",
         "lftj/distributed/stored/stored_heads.py",
-        "lftj/recursion/update/iterated_relation.py",
+        "lftj/maintenance/counting/iterated_relation.py",
         "lftj/types/codes.py",
         "sensitivity/index.py",
     } <= known
 
 
 def test_any_change_makes_another_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stored_format, "_ROOT", tmp_path)
+    monkeypatch.setattr(stored_part, "_ROOT", tmp_path)
     files = [tmp_path / "a.py", tmp_path / "b.py"]
     names = set()
     for contents in (("x = 1", "y = 2"), ("x = 1", "y = 3"), ("x = 1y =", " 2"), ("x = 1", "y = 2")):
         for file, content in zip(files, contents, strict=True):
             file.write_text(content)
-        names.add(stored_format.name_of(files))
+        names.add(stored_part.name_of(files))
     assert len(names) == 3

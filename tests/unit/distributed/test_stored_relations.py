@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from lftj.distributed.stored.stored_relations import statistics_data, statistics_of
-from lftj.join.statistics import RelationStatistics, Statistics
+from lftj.distributed.stored.stored_trees import statistics_data, statistics_of
+from lftj.join.plan.statistics import RelationStatistics, Statistics
 
 
 def test_estimates_are_opened_as_they_were_stored() -> None:

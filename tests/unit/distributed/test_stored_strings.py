@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from lftj.dictionary import Dictionary
 from lftj.distributed.files.stored_strings import Chain, StoredStrings
 from lftj.distributed.files.strings_file import NOT_IN_TABLES, files_of
+from lftj.types.dictionary import Dictionary
 from scantree.watched_files import FileDamagedError, Watch
 
 

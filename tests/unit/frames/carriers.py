@@ -14,10 +14,10 @@ import pyarrow.parquet
 import pytest
 from hypothesis import strategies as st
 
-from lftj.dictionary import Dictionary
 from lftj.errors import LftjError
 from lftj.frames import Columns, read, to_tuples
 from lftj.types import BOOL, DATE, FLOAT, INT, STR, TIMESTAMP, decimal
+from lftj.types.dictionary import Dictionary
 
 COLUMNS: Columns = [
     ("i", INT),

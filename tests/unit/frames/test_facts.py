@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from lftj.dictionary import Dictionary
 from lftj.errors import FileMissingError, LftjError
 from lftj.frames import FactsLayout, read, read_facts, to_tuples, write_facts
 from lftj.types import FLOAT, INT, STR
+from lftj.types.dictionary import Dictionary
 from tests.unit.frames.carriers import COLUMNS, ROWS
 
 EDGE = [("x", INT), ("s", STR)]

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from lftj.dictionary import Dictionary
 from lftj.errors import FileMissingError, FrameError
 from lftj.frames import read, write_table
 from lftj.types import INT, STR
+from lftj.types.dictionary import Dictionary
 from tests.unit.frames.carriers import message, read_back
 
 EDGE = [("src", INT), ("dst", INT)]

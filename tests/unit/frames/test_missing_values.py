@@ -10,10 +10,10 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from lftj.dictionary import Dictionary
 from lftj.errors import NullValueError
 from lftj.frames import read
 from lftj.types import FLOAT, INT, STR
+from lftj.types.dictionary import Dictionary
 from tests.unit.frames.carriers import SparkLike, message, read_back
 
 EDGE = [("src", INT), ("dst", INT)]

@@ -14,10 +14,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 
-from lftj.dictionary import Dictionary
 from lftj.errors import LftjError, ValueRangeError
 from lftj.frames import read, to_arrow, to_pandas, to_polars, to_tuples, value_order
 from lftj.types import DATE, FLOAT, INT, STR
+from lftj.types.dictionary import Dictionary
 from tests.unit.frames.carriers import CARRIERS, COLUMNS, NAMES, ROWS, arrow_table, read_back
 
 TYPES = [type for _, type in COLUMNS]

@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lftj.dictionary import Dictionary
 from lftj.errors import LftjError
 from lftj.frames import read, read_facts
 from lftj.frames.delimited import DelimitedText
 from lftj.types import BOOL, DATE, FLOAT, INT, STR, TIMESTAMP, decimal
+from lftj.types.dictionary import Dictionary
 from tests.unit.frames.carriers import read_back
 
 XFER = [("src", INT), ("amt", FLOAT), ("who", STR)]

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import example, given
 
 import lftj
-from lftj.dictionary import Dictionary
+from lftj.engine.result import Result
 from lftj.frames import read, to_tuples, value_order
-from lftj.result import Result
 from lftj.types import INT, STR, Type
+from lftj.types.dictionary import Dictionary
 from tests.unit.frames.carriers import COLUMNS, ROWS
 
 QUOTED = {"rfc4180": "true"}

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from lftj.dictionary import Dictionary
 from lftj.heads.aggregate import AggregateCall, aggregate
 from lftj.heads.aggregate_shape import AggregateShape
 from lftj.heads.aggregate_state import AggregateState
@@ -18,6 +17,7 @@ from lftj.heads.user import UserAggregate
 from lftj.program.normal_form import AggregateTerm, NormalRule, Ref, RuleVariable
 from lftj.storage.delta import Columns, Delta
 from lftj.types import FLOAT, INT, STR, Type, decimal, encode_scalar
+from lftj.types.dictionary import Dictionary
 from scantree import Arena
 
 Row = tuple[Any, ...]

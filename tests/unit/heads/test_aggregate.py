@@ -16,11 +16,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lftj.dictionary import Dictionary
 from lftj.errors import UserFunctionError, ValueRangeError
 from lftj.heads.aggregate import AggregateCall, aggregate
 from lftj.heads.user import UserAggregate
 from lftj.types import BOOL, DATE, FLOAT, INT, STR, TIMESTAMP, Type, decimal, decode_scalar, encode_scalar
+from lftj.types.dictionary import Dictionary
 
 CENTS = decimal(12, 2)
 TEXTS = st.sampled_from(["", "a", "b", "ab", "é", "z", "\U0001f600", "\uffff"])

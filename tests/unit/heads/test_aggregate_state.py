@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lftj.errors import LftjError, UserFunctionError
 from lftj.heads import text_order, user_totals
 from lftj.heads.aggregate_state import AggregateState
-from lftj.heads.float_totals import FloatTotals
+from lftj.heads.float_sum import FloatTotals
 from lftj.heads.ordered_rows import OrderedRows
 from lftj.heads.user import UserAggregate
 from lftj.types import FLOAT, INT, STR

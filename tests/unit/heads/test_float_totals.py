@@ -11,14 +11,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lftj.dictionary import Dictionary
 from lftj.heads.aggregate_shape import AggregateShape, CallShape
 from lftj.heads.aggregate_state import AggregateState
-from lftj.heads.float_sum import ExactSum
-from lftj.heads.float_sum_kernels import STATE_WORDS, WORDS
-from lftj.heads.float_totals import FloatTotals
-from lftj.heads.float_totals_kernels import to_balanced, to_twos_complement
+from lftj.heads.float_sum import ExactSum, FloatTotals
+from lftj.heads.float_sum_kernels import STATE_WORDS, WORDS, to_balanced, to_twos_complement
 from lftj.types import FLOAT, INT, codes_to_floats, floats_to_codes
+from lftj.types.dictionary import Dictionary
 from scantree import Arena
 from tests.unit.heads.heads import state_of
 

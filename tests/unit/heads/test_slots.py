@@ -7,8 +7,8 @@ import random
 import numpy as np
 import pytest
 
-from lftj.distributed.placing.partials import verbs
-from lftj.heads.slots import Slots
+from lftj.distributed.partitioning.partials import verbs
+from lftj.heads.user_totals import Slots
 from scantree import Arena
 
 WIDTHS = (36, 1, 2)

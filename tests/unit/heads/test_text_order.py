@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lftj.dictionary import Dictionary
 from lftj.heads import text_order
 from lftj.heads.text_order import TextOrder
+from lftj.types.dictionary import Dictionary
 from scantree import Arena
 
 texts = st.text(st.sampled_from("ab\0é\uffff\U0001f600"), max_size=4)

@@ -6,9 +6,9 @@ from collections import Counter
 
 import numpy as np
 
-from lftj.join.by_groups import evaluate_by_groups
 from lftj.join.context import Context
-from lftj.join.evaluate import Columns, Relations
+from lftj.join.run.by_groups import evaluate_by_groups
+from lftj.join.run.evaluate import Columns, Relations
 from lftj.program.normal_form import NormalRule
 
 

@@ -7,7 +7,7 @@ import random
 
 import numpy as np
 
-from lftj.join.variable_orders import variables_of
+from lftj.join.plan.variable_orders import variables_of
 from lftj.program.normal_form import (
     Apply,
     Assignment,

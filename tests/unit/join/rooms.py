@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import pytest
 
-from lftj.dictionary import Dictionary
-from lftj.join import run as running
 from lftj.join.context import Context
-from lftj.join.evaluate import run_plan
-from lftj.join.plan import RulePlan
+from lftj.join.plan.plan import RulePlan
+from lftj.join.run import run as running
+from lftj.join.run.evaluate import run_plan
 from lftj.storage.relation import RelationVersion
+from lftj.types.dictionary import Dictionary
 from scantree import Arena
 
 Room = tuple[int, int]

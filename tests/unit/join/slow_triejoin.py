@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from lftj.join.plan import Level, RulePlan
-from lftj.join.variable_orders import variables_of
+from lftj.join.plan.plan import Level, RulePlan
+from lftj.join.plan.variable_orders import variables_of
 from lftj.program.normal_form import Apply, Expression, Ref, Value
 from tests.unit.join.random_rules import COMPARE, HIGHEST, LOWEST, Row, Rows
 

@@ -8,15 +8,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lftj.dictionary import Dictionary
-from lftj.join.assemble import Assembly
 from lftj.join.kernels import layout_kernels as at
 from lftj.join.kernels import operation_kernels as code
-from lftj.join.plan import RulePlan
-from lftj.join.planning import make_plan
-from lftj.join.statistics import Statistics
+from lftj.join.plan.plan import RulePlan
+from lftj.join.plan.planning import make_plan
+from lftj.join.plan.statistics import Statistics
+from lftj.join.run.assemble import Assembly
 from lftj.program.normal_form import Apply, Ref, Value
 from lftj.types import INT, STR
+from lftj.types.dictionary import Dictionary
 from scantree import Arena
 from tests.unit.join.bodies import Body, Term, relations
 from tests.unit.join.random_rules import database, random_rows, random_rule

@@ -8,12 +8,12 @@ from collections import Counter
 import pytest
 
 import lftj
-from lftj.dictionary import Dictionary
 from lftj.errors import ValueRangeError
-from lftj.join import by_groups
-from lftj.join.by_groups import evaluate_by_groups
 from lftj.join.context import Context
-from lftj.join.evaluate import plan_rule, run_plan
+from lftj.join.run import by_groups
+from lftj.join.run.by_groups import evaluate_by_groups
+from lftj.join.run.evaluate import plan_rule, run_plan
+from lftj.types.dictionary import Dictionary
 from scantree import Arena
 from tests.unit.join.evaluating import tallied
 from tests.unit.join.random_rules import database, random_rows, random_rule

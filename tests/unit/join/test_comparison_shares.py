@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import lftj
-from lftj.join.comparison_shares import ComparisonShares
+from lftj.join.plan.comparison_bounds import ComparisonShares
 from lftj.program.normal_form import Apply, Filter, NormalRule, Ref, RuleVariable, Value
 from lftj.types import INT, STR
 

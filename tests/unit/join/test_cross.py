@@ -8,15 +8,15 @@ from itertools import product
 import numpy as np
 import pytest
 
-from lftj.dictionary import Dictionary
-from lftj.join.assemble import Assembly
 from lftj.join.context import Context
 from lftj.join.kernels import layout_kernels as at
-from lftj.join.plan import RulePlan
-from lftj.join.planning import make_plan
+from lftj.join.plan.plan import RulePlan
+from lftj.join.plan.planning import make_plan
+from lftj.join.run.assemble import Assembly
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT
+from lftj.types.dictionary import Dictionary
 from scantree import Arena
 from tests.unit.join.bodies import Body
 from tests.unit.join.rooms import UNINTERRUPTED, require_rows

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 import pytest
 
-from lftj.dictionary import Dictionary
 from lftj.errors import ValueRangeError
 from lftj.join.context import Context
 from lftj.program.normal_form import (
@@ -25,6 +24,7 @@ from lftj.program.normal_form import (
     Value,
 )
 from lftj.types import INT
+from lftj.types.dictionary import Dictionary
 from scantree import Arena
 from tests.unit.join.evaluating import evaluate
 from tests.unit.join.random_rules import ARITIES, COMPARE, HIGHEST, Row, Rows, computed, database, random_order

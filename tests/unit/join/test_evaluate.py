@@ -9,13 +9,13 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from lftj.dictionary import Dictionary
 from lftj.errors import LimitError, ValueRangeError
-from lftj.join import run as running
 from lftj.join.context import Context
+from lftj.join.run import run as running
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT
+from lftj.types.dictionary import Dictionary
 from scantree import Arena
 from tests.unit.join.bodies import Body, Term, graph_rule
 from tests.unit.join.evaluating import evaluate

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lftj.join.gathering import Listed, Number, Totals, all_rows, gathering
+from lftj.join.access.gathering import Listed, Number, Totals, all_rows, gathering
 from tests.unit.join.evaluating import tallied
 
 LOW = -(2**63)

@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 
 import lftj
-from lftj.dictionary import Dictionary
 from lftj.errors import LimitError, ValueRangeError
-from lftj.join import gathering
+from lftj.join.access import gathering, star_join
+from lftj.join.access.lookup_tables import Buffers, row_table
+from lftj.join.access.star_join import looked_up_rows
 from lftj.join.context import Context
-from lftj.join.evaluate import plan_rule, run_plan
-from lftj.join.lookups import found_rows
-from lftj.join.lookups.found_rows import looked_up_rows
-from lftj.join.lookups.tables import Buffers, row_table
+from lftj.join.run.evaluate import plan_rule, run_plan
+from lftj.types.dictionary import Dictionary
 from partition.executor import ThreadExecutor
 from scantree import Arena
 from tests.unit.join.evaluating import tallied
@@ -29,18 +28,18 @@ FACTS = 40_000
 @pytest.fixture
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
     """Facts are looked at however few they are, in blocks of a few, and added up where there are no more places than facts."""
-    monkeypatch.setattr(found_rows, "LEAST", 1)
+    monkeypatch.setattr(star_join, "LEAST", 1)
     monkeypatch.setattr(gathering, "_FEWER", 1)
-    monkeypatch.setattr(found_rows, "BLOCK", 7)
-    monkeypatch.setattr(found_rows, "_SPAN", 5)
+    monkeypatch.setattr(star_join, "BLOCK", 7)
+    monkeypatch.setattr(star_join, "_SPAN", 5)
 
 
 def test_looking_up_finds_what_a_search_finds(always: None, monkeypatch: pytest.MonkeyPatch) -> None:
     found = negated = counted = computed = 0
     kinds: Counter[str] = Counter()
-    gathered = found_rows.gathering
+    gathered = star_join.gathering
     monkeypatch.setattr(
-        found_rows, "gathering", lambda *given, **how: [kinds.update([type(made := gathered(*given, **how)).__name__]), made][1]
+        star_join, "gathering", lambda *given, **how: [kinds.update([type(made := gathered(*given, **how)).__name__]), made][1]
     )
     for seed in range(12_600):
         by = random.Random(seed)
@@ -147,7 +146,7 @@ STAR = """
 @pytest.fixture(params=[1, 3])
 def threads(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """So many look at spans of some thousand facts."""
-    monkeypatch.setattr(found_rows, "_SPAN", 3000)
+    monkeypatch.setattr(star_join, "_SPAN", 3000)
     return request.param
 
 

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.dictionary import Dictionary
 from lftj.errors import ValueRangeError
-from lftj.join import matching_rows
+from lftj.join.access import semijoin_reduction
 from lftj.join.context import Context
-from lftj.join.evaluate import Relations, plan_once, plan_rule, run_plan
-from lftj.join.plan import RulePlan
-from lftj.storage.loose_rows import LooseRows
+from lftj.join.plan.plan import RulePlan
+from lftj.join.run.evaluate import Relations, plan_once, plan_rule, run_plan
+from lftj.storage.transient_relation import LooseRows
+from lftj.types.dictionary import Dictionary
 from scantree import Arena
 from tests.unit.join.evaluating import tallied
 from tests.unit.join.random_rules import database, random_rows, random_rule
@@ -27,7 +27,7 @@ FACTS = 40_000
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every relation is reduced, whatever its width and size."""
     for name, value in {"NARROW": 0, "_LEAST": 1, "_SMALLER": 1, "_PASSING": 1.0, "_WORTH_IT": 1.0}.items():
-        monkeypatch.setattr(matching_rows, name, value)
+        monkeypatch.setattr(semijoin_reduction, name, value)
 
 
 def outcome(plan: RulePlan, data: Relations, context: Context) -> Counter[tuple[int, ...]] | str:
@@ -39,8 +39,10 @@ def outcome(plan: RulePlan, data: Relations, context: Context) -> Counter[tuple[
 
 
 def test_what_is_left_gives_the_same_rows_and_the_same_failures(always: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    of = matching_rows.MatchingRows.of
-    monkeypatch.setattr(matching_rows.MatchingRows, "of", lambda rule, relations, cost, context: of(rule, relations, float("inf"), context))
+    of = semijoin_reduction.MatchingRows.of
+    monkeypatch.setattr(
+        semijoin_reduction.MatchingRows, "of", lambda rule, relations, cost, context: of(rule, relations, float("inf"), context)
+    )
     fewer = failed = 0
     for seed in range(6000):
         by = random.Random(seed)
@@ -143,7 +145,7 @@ def test_rows_that_mostly_match_are_joined_as_they_are() -> None:
 
 @pytest.mark.parametrize(("name", "value"), [("_LEAST", FACTS + 1), ("NARROW", 5)])
 def test_facts_that_are_too_few_or_narrow_are_joined_as_they_are(monkeypatch: pytest.MonkeyPatch, name: str, value: int) -> None:
-    monkeypatch.setattr(matching_rows, name, value)
+    monkeypatch.setattr(semijoin_reduction, name, value)
     workspace = star()
     rule = workspace.add_rules(RULES)[1]
     assert "only rows of sale" not in str(workspace.plan(rule))

@@ -9,16 +9,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lftj.join import order
-from lftj.join.atom_statistics import AtomStatistics
-from lftj.join.order import Choice, OrderSearch
-from lftj.join.order_costs import KEPT_ORDER, NEW_ORDER
-from lftj.join.statistics import RelationStatistics, estimate
-from lftj.join.upkeep import Upkeep
-from lftj.join.variable_orders import along, variables_of
+from lftj.join.plan import order
+from lftj.join.plan.atom_statistics import AtomStatistics
+from lftj.join.plan.index_upkeep import Upkeep
+from lftj.join.plan.order import Choice, OrderSearch
+from lftj.join.plan.order_costs import KEPT_ORDER, NEW_ORDER
+from lftj.join.plan.statistics import RelationStatistics, estimate
+from lftj.join.plan.variable_orders import along, variables_of
 from lftj.program.normal_form import Apply, NormalRule, Ref, RelationSchema, Value
-from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import RelationVersion
+from lftj.storage.transient_relation import LooseRows
 from lftj.types import INT
 from scantree import Arena
 from tests.unit.join.bodies import Body

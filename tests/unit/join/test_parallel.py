@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lftj.dictionary import Dictionary
 from lftj.errors import LimitError, ValueRangeError
-from lftj.join import run as running
 from lftj.join import shared_work
 from lftj.join.context import AllowanceSpentError, Context
-from lftj.join.evaluate import chunks, run_plan
-from lftj.join.plan import RulePlan
-from lftj.join.planning import make_plan
+from lftj.join.plan.plan import RulePlan
+from lftj.join.plan.planning import make_plan
+from lftj.join.run import run as running
+from lftj.join.run.evaluate import chunks, run_plan
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT
+from lftj.types.dictionary import Dictionary
 from partition.executor import ThreadExecutor
 from scantree import Arena
 from tests.unit.join.bodies import graph_rule

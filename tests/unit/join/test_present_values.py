@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lftj.join.present_values import present_values
+from lftj.join.access.gathering import present_values
 
 _LEAST, _MOST = -(1 << 63), (1 << 63) - 1
 

@@ -13,10 +13,10 @@ import pyarrow as pa
 import pytest
 
 import lftj
-from lftj.dictionary import Dictionary
+from lftj.join.access.row_scan import RowScan
 from lftj.join.context import Context
-from lftj.join.evaluate import plan_rule, run_plan
-from lftj.join.row_scan import RowScan
+from lftj.join.run.evaluate import plan_rule, run_plan
+from lftj.types.dictionary import Dictionary
 from scantree import Arena
 from tests.unit.join.evaluating import tallied
 from tests.unit.join.random_rules import database, random_rows, random_rule

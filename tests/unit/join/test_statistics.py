@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from lftj.join.kernels.statistics_kernels import count_values
-from lftj.join.statistics import Statistics
+from lftj.join.plan.statistics import Statistics
 from lftj.program.normal_form import RelationSchema
-from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import RelationVersion
+from lftj.storage.transient_relation import LooseRows
 from lftj.types import INT
 from scantree import Arena
 

@@ -9,18 +9,18 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from lftj.dictionary import Dictionary
 from lftj.errors import ValueRangeError
-from lftj.join import run as running
-from lftj.join.assemble import Assembly
 from lftj.join.context import Context
-from lftj.join.evaluate import chunks
-from lftj.join.plan import RulePlan
-from lftj.join.planning import make_plan
-from lftj.join.trace import EXACT, HULL, Logged
-from lftj.join.trace import Channel as Described
+from lftj.join.plan.plan import RulePlan
+from lftj.join.plan.planning import make_plan
+from lftj.join.run import run as running
+from lftj.join.run.assemble import Assembly
+from lftj.join.run.evaluate import chunks
+from lftj.join.run.trace import EXACT, HULL, Logged
+from lftj.join.run.trace import Channel as Described
 from lftj.program.normal_form import NegatedAtom, NormalRule, PositiveAtom, Ref, RuleVariable
 from lftj.types import INT
+from lftj.types.dictionary import Dictionary
 from partition.executor import ThreadExecutor
 from scantree import Arena
 from tests.unit.join.random_rules import DOMAIN, HIGHEST, LOWEST, Row, Rows, database, random_order, random_rows, random_rule

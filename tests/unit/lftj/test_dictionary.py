@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lftj.dictionary import Dictionary
 from lftj.errors import NullValueError, ValueTypeError
+from lftj.types.dictionary import Dictionary
 
 TEXTS = st.lists(st.text(st.characters(exclude_categories=("Cs",)), max_size=6), max_size=30)
 

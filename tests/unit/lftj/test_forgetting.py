@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lftj import dictionary as dictionary_module
-from lftj.dictionary import Dictionary
-from lftj.text_index import Table
+from lftj.types import dictionary as dictionary_module
+from lftj.types.dictionary import Dictionary
+from lftj.types.text_index import Table
 
 TEXTS = st.lists(st.text("aé\0", max_size=3), max_size=8)
 

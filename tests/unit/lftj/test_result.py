@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import lftj
-from lftj.dictionary import Dictionary
-from lftj.result import Result
+from lftj.engine.result import Result
 from lftj.types import BOOL, DATE, FLOAT, INT, STR
+from lftj.types.dictionary import Dictionary
 
 COLUMNS = (("id", INT), ("name", STR), ("x", FLOAT))
 ROWS = [(1, "one", 0.5), (2, "two", -0.5), (3, "drei\tthree", 1e300)]

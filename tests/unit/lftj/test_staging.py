@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lftj
+from lftj.engine.staging import Staging
 from lftj.program.normal_form import RelationSchema
-from lftj.staging import Staging
 from lftj.storage.delta import Delta
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT

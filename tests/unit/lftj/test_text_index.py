@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lftj.dictionary import Dictionary
-from lftj.text_index import TextIndex
+from lftj.types.dictionary import Dictionary
+from lftj.types.text_index import TextIndex
 
 # texts that differ early, late, in length alone, or not at all within the eight bytes that are compared at once
 TEXTS = st.builds(lambda head, times, tail: head * times + tail, st.sampled_from("aéz"), st.integers(0, 20), st.text("ab\0", max_size=3))

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lftj.dictionary import Dictionary
 from lftj.errors import DeclarationError, LftjError, NullValueError, ValueRangeError, ValueTypeError
 from lftj.types import (
     BOOL,
@@ -32,6 +31,7 @@ from lftj.types import (
     type_of_python,
     type_of_value,
 )
+from lftj.types.dictionary import Dictionary
 
 ENDS = [-(2**63), -(2**63) + 1, -1, 0, 1, 2**63 - 1]
 VALUES = {

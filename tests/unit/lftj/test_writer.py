@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
+from lftj.engine.writer import WriterLock
 from lftj.errors import TransactionError
-from lftj.writer import WriterLock
 
 
 def test_a_second_transaction_of_the_thread_is_an_error():

@@ -7,8 +7,8 @@ from math import fsum
 from typing import Any
 
 import lftj
-from lftj.maintain.rule_state import RelationState
-from lftj.maintain.shared_head import SharedHead
+from lftj.maintenance.rules.rule_state import RelationState
+from lftj.maintenance.rules.shared_head import SharedHead
 
 Edge = tuple[int, int, int, str]
 Values = list[tuple[int, str, int]]

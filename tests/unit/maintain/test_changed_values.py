@@ -9,7 +9,7 @@ from decimal import Decimal
 import pytest
 
 import lftj
-from lftj.maintain.changed_values import ChangedValues
+from lftj.maintenance.inputs.affected import ChangedValues
 
 KINDS = [f"kind{i}" for i in range(40)]
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lftj
-from lftj.maintain.extremes import extremes_of
+from lftj.maintenance.rules.extremes import extremes_of
 from lftj.program.normal_form import NormalRule
 
 OFFER = ".decl offer(item: symbol, shop: number, cost: number)\n"

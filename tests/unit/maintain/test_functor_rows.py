@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import lftj
-from lftj.dictionary import Dictionary
 from lftj.errors import LimitError
 from lftj.join.context import Context
-from lftj.maintain.functor_rows import functor_rows
+from lftj.maintenance.rules.functor_rows import functor_rows
 from lftj.program.normal_form import FunctorRule
 from lftj.types import INT
+from lftj.types.dictionary import Dictionary
 from scantree.tree import Arena
 
 TOP = 2**63 - 1

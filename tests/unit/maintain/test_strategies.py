@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.maintain import one_relation
-from lftj.maintain.rule_work import RuleWork, moment
+from lftj.maintenance.inputs.rule_work import RuleWork, moment
+from lftj.maintenance.rules import one_relation
 
 Rows = Sequence[tuple[int, ...]]
 RULES = """

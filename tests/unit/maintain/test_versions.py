@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pytest
 
-from lftj.maintain.versions import CHANGE, OLD, SIGNED, Versions
+from lftj.maintenance.inputs.versions import CHANGE, OLD, SIGNED, Versions
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.database import Database
 from lftj.storage.delta import Columns, Delta

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lftj
-from lftj.maintain.trace_choice import TraceOverride
-from lftj.maintain.view_states import ViewStates, rules_of
+from lftj.maintenance.rules.view_states import ViewStates, rules_of
+from lftj.maintenance.trace.trace_planner import TraceOverride
 from sensitivity import hull
 from tests.unit.maintain.sharing import RULES, declared, shared_heads
 

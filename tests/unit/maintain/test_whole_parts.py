@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lftj
-from lftj.maintain.whole_parts import with_parts
+from lftj.maintenance.rules.guarded_groups import with_parts
 from lftj.syntax.parser import parse
 from tests.oracle.maintained import supports
 from tests.reference import evaluate

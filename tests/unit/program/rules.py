@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from lftj.errors import LftjError, ProgramErrors
-from lftj.program.check import check, check_rule
 from lftj.program.checked import CheckedProgram, CheckedRule
+from lftj.program.checks.program_checks import check, check_rule
 from lftj.program.invariants import check_invariants
 from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema, StratifiedProgram
 from lftj.program.program import Program

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lftj.program.attained import attained
+from lftj.program.lattice_deletion_check import attained
 from tests.unit.program.rules import program
 
 KNOWN = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lftj.errors import LftjError, ProgramErrors
-from lftj.program.check import check
+from lftj.program.checks.program_checks import check
 from lftj.program.schema import Catalog
 from lftj.syntax import tree
 from tests.unit.program.rules import checked, codes, parsed, problems

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import lftj
-from lftj.join.statistics import Statistics
+from lftj.join.plan.statistics import Statistics
 from lftj.program.program import Program
 from lftj.syntax.parser import parse
 from tests.unit.program.listing import list_rule

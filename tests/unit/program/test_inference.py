@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lftj.program.inference import Inference
+from lftj.program.checks.inference import Inference
 from lftj.program.schema import Catalog
 from lftj.program.scope import rename_apart
 from tests.unit.program.rules import checked, rule

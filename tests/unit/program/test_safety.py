@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lftj.program.safety import unsafe_variables
+from lftj.program.checks.safety import unsafe_variables
 from lftj.program.scope import rename_apart
 from tests.unit.program.rules import rule
 

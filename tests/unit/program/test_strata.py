@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from lftj.cli.check import describe_strata
 from lftj.errors import ProgramErrors, StratificationError
-from lftj.program.listing import describe_strata
 from lftj.program.normal_form import NormalRule, PositiveAtom, Ref, RelationSchema, RuleVariable
 from lftj.syntax import tree
 from lftj.types import INT

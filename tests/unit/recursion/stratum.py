@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lftj.maintain.versions import Versions
+from lftj.maintenance.counting.derivation_count import without_proofs
+from lftj.maintenance.counting.elastic_bootstrap import elastic_bootstrap
+from lftj.maintenance.counting.stratum_state import StratumState
+from lftj.maintenance.inputs.versions import Versions
+from lftj.maintenance.lattice.lattice_update import prove
 from lftj.program.normal_form import NormalRule
-from lftj.recursion.best.monotone_update import prove
-from lftj.recursion.elastic_bootstrap import elastic_bootstrap
-from lftj.recursion.update.standing import without_proofs
-from lftj.recursion.update.stratum_state import StratumState
 
 Rows = dict[tuple[int, ...], tuple[int, int]]
 
@@ -24,7 +24,7 @@ Rows = dict[tuple[int, ...], tuple[int, int]]
 def counted_at_once() -> Iterator[None]:
     """Meanwhile the first small change of a stratum makes its proofs counted, though it could be followed by its rows alone."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lftj.recursion.strategy.follow_by_rows", lambda *_: None)
+        patch.setattr("lftj.maintenance.ladder.follow_by_rows", lambda *_: None)
         yield
 
 

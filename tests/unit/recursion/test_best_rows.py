@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 import lftj
-from lftj.dictionary import Dictionary
+from lftj.maintenance.lattice.best_rows import BestRows
 from lftj.program.monotone import Lattice
 from lftj.program.normal_form import RelationSchema
-from lftj.recursion.best.best_rows import BestRows
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT
+from lftj.types.dictionary import Dictionary
 from scantree import Arena
 from tests.unit.recursion.best_values import LABELS
 from tests.unit.recursion.test_monotone_update import steps
@@ -95,7 +95,7 @@ def test_labels_of_a_grid_take_steps_for_its_edges_not_for_their_corrections():
 @pytest.mark.parametrize("few", [True, False], ids=["much the same", "all different"])
 @pytest.mark.parametrize("function", [None, "min", "max"])
 def test_of_very_many_offers_only_those_that_count_wait(function: str | None, few: bool, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lftj.recursion.best.best_rows._MANY", 500)
+    monkeypatch.setattr("lftj.maintenance.lattice.best_rows._MANY", 500)
     draw, schema = np.random.default_rng(8), RelationSchema("v", (("x", INT), ("value", INT)))
     rows = BestRows(RelationVersion.empty(schema, Arena()), function and Lattice(1, function), Dictionary())  # type: ignore[arg-type]
     expected: set[tuple[int, ...]] = set()
@@ -116,7 +116,7 @@ def test_of_very_many_offers_only_those_that_count_wait(function: str | None, fe
 
 
 def test_threads_that_add_very_many_offers_lose_none(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lftj.recursion.best.best_rows._MANY", 500)
+    monkeypatch.setattr("lftj.maintenance.lattice.best_rows._MANY", 500)
     rows = BestRows(RelationVersion.empty(RelationSchema("v", (("x", INT),)), Arena()), None, Dictionary())
     with ThreadPoolExecutor(4) as threads:
         list(

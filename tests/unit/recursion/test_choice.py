@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import lftj
-from lftj.dictionary import Dictionary
 from lftj.heads.choice import Chooser
 from lftj.program.normal_form import RelationSchema
 from lftj.syntax.parser import parse
 from lftj.syntax.printer import print_program
 from lftj.types import INT, STR
+from lftj.types.dictionary import Dictionary
 
 ORDER = """
 .decl node(x: symbol)

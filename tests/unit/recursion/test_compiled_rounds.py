@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.recursion.update import compiled_runs, rounds_kernels
-from lftj.recursion.update.compiled_rounds import CompiledRounds
+from lftj.maintenance.counting import compiled_runs, rounds_kernels
+from lftj.maintenance.counting.compiled_rounds import CompiledRounds
 from tests.unit.recursion.following import change, strategies, workspace
 from tests.unit.recursion.stratum import check, counted_at_once
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from lftj.maintenance.separable.decomposable import Decomposition, decompose
 from lftj.program.normal_form import NormalRule
 from lftj.program.program import Program
-from lftj.recursion.by_parts.decomposable import Decomposition, decompose
 from lftj.syntax.parser import parse
 from tests.unit.program.listing import list_rule
 

@@ -83,7 +83,7 @@ def test_the_first_evaluation_and_large_changes_count_nothing():
 def test_an_update_that_costs_too_much_is_given_up_without_a_trace(monkeypatch: pytest.MonkeyPatch):
     ring = workspace(CLOSURE, {"e": RING}, elastic=1000)
     ring._engine.fraction = 0.001
-    monkeypatch.setattr("lftj.recursion.update.forecast.ALWAYS", 100_000)
+    monkeypatch.setattr("lftj.maintenance.counting.forecast.ALWAYS", 100_000)
     change(ring, {}, {"e": [(39, 0)]})
     assert strategies(ring) == ["fallback"]
     assert set(ring["t"].fetchall()) == {(x, y) for x in range(40) for y in range(x + 1, 40)}
@@ -94,7 +94,7 @@ def test_an_update_that_costs_too_much_is_given_up_without_a_trace(monkeypatch: 
 
 
 def test_where_updates_keep_failing_they_are_tried_less_and_less(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lftj.recursion.update.forecast.ALWAYS", 100_000)
+    monkeypatch.setattr("lftj.maintenance.counting.forecast.ALWAYS", 100_000)
     ring = workspace(CLOSURE, {"e": RING}, elastic=1e-6)
     for _ in range(15):
         change(ring, {}, {"e": [(39, 0)]})
@@ -107,7 +107,7 @@ def test_where_updates_keep_failing_they_are_tried_less_and_less(monkeypatch: py
 
 def test_an_update_that_is_expected_to_cost_too_much_is_not_started(monkeypatch: pytest.MonkeyPatch):
     ring = workspace(CLOSURE, {"e": RING}, elastic=1000)
-    monkeypatch.setattr("lftj.recursion.update.forecast._MANY", 10)
+    monkeypatch.setattr("lftj.maintenance.counting.forecast._MANY", 10)
     ring._engine.fraction = 0.2
     change(ring, {}, {"e": RING[::2]})
     assert strategies(ring) == ["forecast"]
@@ -127,7 +127,7 @@ def test_a_row_that_exists_in_no_version_fails_nothing():
 
 @pytest.mark.parametrize("most", [1, 3])
 def test_rows_with_too_many_proofs_to_count_are_found_without_counting(most: int, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lftj.recursion.update.standing.MOST_PROOFS", most)
+    monkeypatch.setattr("lftj.maintenance.counting.derivation_count.MOST_PROOFS", most)
     ways = workspace(CLOSURE, {"e": [(0, y) for y in range(1, 4)] + [(y, 9) for y in range(1, 4)]})
     assert len(states(ways)) == (most == 3)
     change(ways, {"e": [(0, 4), (4, 9)]}, {})

@@ -11,14 +11,14 @@ import pytest
 
 import lftj
 from lftj.errors import LimitError
-from lftj.maintain.versions import Versions
-from lftj.recursion.elastic_bootstrap import elastic_bootstrap
-from lftj.recursion.rounds.proof_table import ProofTable
-from lftj.recursion.update import iterated_relation
-from lftj.recursion.update.iterated_relation import IteratedRelation
-from lftj.recursion.update.judge_kernels import GONE
-from lftj.recursion.update.standing import iterations_of, proofs_of, standing, without_proofs
-from lftj.recursion.update.stratum_state import StratumState
+from lftj.maintenance.counting import iterated_relation
+from lftj.maintenance.counting.apply_iteration_kernels import GONE
+from lftj.maintenance.counting.derivation_count import iterations_of, proofs_of, standing, without_proofs
+from lftj.maintenance.counting.elastic_bootstrap import elastic_bootstrap
+from lftj.maintenance.counting.iterated_relation import IteratedRelation
+from lftj.maintenance.counting.stratum_state import StratumState
+from lftj.maintenance.inputs.versions import Versions
+from lftj.maintenance.semi_naive.proof_table import ProofTable
 from partition.executor import ThreadExecutor
 from scantree import Arena
 from scantree.reorder import reordered
@@ -55,12 +55,12 @@ def test_parts_and_joins_count_the_same(name: str, kind: str, monkeypatch: pytes
     facts = {"e": pick(2), "f": pick(3), "n": pick(1), "t": pick(2)}
     workspace = loaded(DECLARATIONS.format(type=TYPES.get(kind, "number")) + DECOMPOSABLE[name], facts)
     by_parts = bootstrapped(workspace)
-    monkeypatch.setattr("lftj.recursion.by_parts.counted_parts._FIRST_ROOM", 2)
-    monkeypatch.setattr("lftj.recursion.by_parts.walks.SLICE", 3)
+    monkeypatch.setattr("lftj.maintenance.counting.elastic_bootstrap._FIRST_ROOM", 2)
+    monkeypatch.setattr("lftj.maintenance.separable.walks.SLICE", 3)
     assert bootstrapped(workspace) == by_parts
     workspace._engine.threads = ThreadExecutor(2, parts=5, patience=1)
     assert bootstrapped(workspace) == by_parts
-    monkeypatch.setattr("lftj.recursion.elastic_bootstrap.decompose", lambda *_: None)
+    monkeypatch.setattr("lftj.maintenance.counting.elastic_bootstrap.decompose", lambda *_: None)
     assert bootstrapped(workspace) == by_parts
     assert any(by_parts.values())
 
@@ -72,7 +72,7 @@ def test_many_rows_by_parts_and_by_joins(monkeypatch: pytest.MonkeyPatch):
     workspace = loaded(f".decl e(x: number, y: number)\n.decl t(x: number, y: number)\n{closure}", {"e": edges})
     by_parts = bootstrapped(workspace)
     assert len(by_parts["t"]) > 10_000
-    monkeypatch.setattr("lftj.recursion.elastic_bootstrap.decompose", lambda *_: None)
+    monkeypatch.setattr("lftj.maintenance.counting.elastic_bootstrap.decompose", lambda *_: None)
     assert bootstrapped(workspace) == by_parts
     with pytest.raises(LimitError):
         bootstrapped(workspace, work=1000)

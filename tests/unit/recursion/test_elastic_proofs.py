@@ -106,7 +106,7 @@ def expected(rules: list[Rule], members: set[str], facts: Input) -> dict[str, di
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_state_is_what_its_definition_says_after_every_change(name: str, seed: int, monkeypatch: pytest.MonkeyPatch):
     if seed >= 2:
-        monkeypatch.setattr("lftj.recursion.update.compiled_runs._PATIENCE", 0)
+        monkeypatch.setattr("lftj.maintenance.counting.compiled_runs._PATIENCE", 0)
     rules = PROGRAMS[name]
     rnd = random.Random(f"{name} {seed}")
     used = sorted({atom[0] for rule in rules for atom in (rule.head, *rule.atoms, *rule.negated)})

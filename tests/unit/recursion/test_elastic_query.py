@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lftj.dictionary import Dictionary
 from lftj.join.context import Context
+from lftj.maintenance.counting.elastic_query import ElasticQuery
+from lftj.maintenance.counting.iterated_relation import ITERATED, IteratedRelation
 from lftj.program.normal_form import Ref, RelationSchema
-from lftj.recursion.update.elastic_query import ElasticQuery
-from lftj.recursion.update.iterated_relation import ITERATED, IteratedRelation
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT
+from lftj.types.dictionary import Dictionary
 from scantree import Arena
 from tests.unit.join.bodies import Body
 

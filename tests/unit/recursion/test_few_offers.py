@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.recursion.best.few_offers import FewOffers
-from lftj.recursion.best.monotone import MonotoneFixpoint
-from lftj.recursion.rederivation import by_rows
-from lftj.recursion.rounds import variant_plans
-from lftj.recursion.update import compiled_runs, rounds_kernels
+from lftj.maintenance.counting import compiled_runs, rounds_kernels
+from lftj.maintenance.dred import by_rows
+from lftj.maintenance.lattice.compiled_lattice import FewOffers
+from lftj.maintenance.lattice.lattice_fixpoint import MonotoneFixpoint
+from lftj.maintenance.semi_naive import variant_plans
 from scantree.jit import ADDRESSES
 from tests.unit.recursion.best_values import CASES, DECLARATIONS, OTHERS, SHORTEST, Edges
 from tests.unit.recursion.programs import expected

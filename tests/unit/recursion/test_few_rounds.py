@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lftj
-from lftj.recursion import touched_parts
-from lftj.recursion.rounds import few_rounds
+from lftj.maintenance import affected_partitions
+from lftj.maintenance.semi_naive import small_fixpoint
 
 DECLARED = ".decl e(d: number, x: number, y: number)\n.decl f(d: number, x: number)\n"
 PROGRAMS = (
@@ -45,13 +45,13 @@ def test_few_rounds_find_what_rounds_of_many_rows_find(number, changes):
     asked = []
 
     def close(*given):
-        asked.append(few_rounds.close_few(*given))
+        asked.append(small_fixpoint.close_few(*given))
         return asked[-1]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(touched_parts, "close_few", close)
+        patch.setattr(affected_partitions, "close_few", close)
         few, strategies = _history(PROGRAMS[number], changes)
-        patch.setattr(touched_parts, "close_few", lambda *given: None)
+        patch.setattr(affected_partitions, "close_few", lambda *given: None)
         many, _ = _history(PROGRAMS[number], changes)
     assert few == many
     assert None not in asked
@@ -64,11 +64,11 @@ def outcomes(monkeypatch):
     found = []
 
     def close(*given):
-        rows = few_rounds.close_few(*given)
+        rows = small_fixpoint.close_few(*given)
         found.append(rows is not None)
         return rows
 
-    monkeypatch.setattr(touched_parts, "close_few", close)
+    monkeypatch.setattr(affected_partitions, "close_few", close)
     return found
 
 
@@ -92,7 +92,7 @@ def test_a_short_path_is_closed_by_few_rounds(outcomes):
 
 @pytest.mark.parametrize(("name", "limit"), [("_ROUNDS", 8), ("_MOST", 40)])
 def test_many_rounds_and_many_rows_are_left_to_others(outcomes, monkeypatch, name, limit):
-    monkeypatch.setattr(few_rounds, name, limit)
+    monkeypatch.setattr(small_fixpoint, name, limit)
     workspace = _reach(outcomes, [(d, x, x + 1) for d in range(6) for x in range(10)], [(0, 10, 11)])
     assert outcomes == [False]
     assert len(workspace["r"].fetchall()) == 5 * 55 + 66

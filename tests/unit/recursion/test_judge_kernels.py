@@ -6,9 +6,19 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lftj.recursion.update.judge_kernels import GONE, NEVER, amend, follow, judge_rows, tell_iterations
-from lftj.recursion.update.settle_kernels import FOUND, LOST, NOTHING, RECOUNTED
-from lftj.recursion.update.standing import iterations_of, proofs_of, standing
+from lftj.maintenance.counting.apply_iteration_kernels import (
+    FOUND,
+    GONE,
+    LOST,
+    NEVER,
+    NOTHING,
+    RECOUNTED,
+    amend,
+    follow,
+    judge_rows,
+    tell_iterations,
+)
+from lftj.maintenance.counting.derivation_count import iterations_of, proofs_of, standing
 
 
 def test_rows_are_judged_by_where_they_stand() -> None:

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lftj.maintenance.counting import iterated_relation
+from lftj.maintenance.counting.iterated_relation import IteratedRelation
 from lftj.program.normal_form import RelationSchema
-from lftj.recursion.update import iterated_relation
-from lftj.recursion.update.iterated_relation import IteratedRelation
 from lftj.types import INT
 from scantree import Arena, Tree
 from tests.unit.recursion.following import CLOSURE, change, strategies, workspace

@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from lftj.recursion.rounds.lanes import Lanes
-from lftj.recursion.rounds.row_set import RowSet
+from lftj.maintenance.semi_naive.buffer_pool import Lanes
+from lftj.maintenance.semi_naive.row_set import RowSet
 from partition.executor import ThreadExecutor
 
 SPANS = {"dense": 60, "sparse": 10**7, "wide": 2**61}

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 import lftj
-from lftj.recursion import elastic
-from lftj.recursion.best import monotone_update
+from lftj.maintenance.counting import elastic
+from lftj.maintenance.lattice import lattice_update
 from scantree.jit import ADDRESSES
 from tests.unit.recursion.best_values import SHORTEST
 from tests.unit.recursion.stratum import check, states
@@ -47,7 +47,7 @@ def turned(monkeypatch) -> list[int]:
         return update(*given)
 
     update = elastic.updated_from_nothing
-    for module in (elastic, monotone_update):
+    for module in (elastic, lattice_update):
         monkeypatch.setattr(module, "updated_from_nothing", noted)
     return found
 

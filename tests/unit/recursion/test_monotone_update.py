@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import lftj
-from lftj.join import statistics
-from lftj.storage.loose_rows import LooseRows
+from lftj.join.plan import statistics
 from lftj.storage.relation import RelationVersion
+from lftj.storage.transient_relation import LooseRows
 from tests.unit.recursion.best_values import CASES, DECLARATIONS, LABELS, OTHERS, SHORTEST, Edges, shortest
 from tests.unit.recursion.stratum import check, rows_of, states
 from tests.unit.workspace.reading import everything
@@ -171,8 +171,8 @@ def test_an_update_that_costs_too_much_is_given_up_without_a_trace(monkeypatch: 
     chain = [(i, i + 1, 1) for i in range(300)]
     detour = [(0, 500, 1), (500, 1, 1)]
     with counted(SHORTEST, [*chain, *detour]) as ws:
-        monkeypatch.setattr("lftj.recursion.update.forecast.ALWAYS", 1000)
-        monkeypatch.setattr("lftj.recursion.update.forecast._WORTH", 1000)
+        monkeypatch.setattr("lftj.maintenance.counting.forecast.ALWAYS", 1000)
+        monkeypatch.setattr("lftj.maintenance.counting.forecast._WORTH", 1000)
         ws._engine.fraction = 1e-9
         assert change(ws, deleted=[(0, 1, 1)]) == "fallback"
         edges = {(x, y): w for x, y, w in (*chain[1:], *detour)}
@@ -184,7 +184,7 @@ def test_an_update_that_costs_too_much_is_given_up_without_a_trace(monkeypatch: 
 
 
 def test_an_update_that_is_expected_to_cost_too_much_is_not_started(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lftj.recursion.update.forecast._MANY", 10)
+    monkeypatch.setattr("lftj.maintenance.counting.forecast._MANY", 10)
     edges = graph(50, 200)
     with counted(SHORTEST, edges) as ws:
         assert change(ws, deleted=edges[::2]) == "forecast"

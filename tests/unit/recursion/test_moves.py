@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from lftj.maintenance.counting.derivation_count import standing
+from lftj.maintenance.counting.moves import NEVER, ComeAndGone, MovedRows, Moves
 from lftj.program.normal_form import RelationSchema
-from lftj.recursion.update.moves import NEVER, ComeAndGone, MovedRows, Moves
-from lftj.recursion.update.standing import standing
 from lftj.storage.delta import Columns
 from lftj.types import INT
 from scantree import Arena

@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from lftj.recursion.rounds.packed_rows import Packed
+from lftj.maintenance.semi_naive.packed_rows import Packed
 
 WIDTHS = (5, 7, 6)
 SHIFTS = np.array([13, 6, 0])

@@ -10,9 +10,9 @@ import pytest
 
 import lftj
 from lftj.join import shared_work
-from lftj.recursion.by_parts import parts as running
-from lftj.recursion.by_parts import walks
-from lftj.recursion.by_parts.walk_kernels import _FEW, no_nodes_reached, take
+from lftj.maintenance.separable import separable as running
+from lftj.maintenance.separable import walks
+from lftj.maintenance.separable.walk_kernels import _FEW, no_nodes_reached, take
 from tests.unit.recursion.programs import expected, views
 
 

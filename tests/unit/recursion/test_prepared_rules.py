@@ -6,9 +6,9 @@ import random
 from typing import Any
 
 import lftj
+from lftj.maintenance.bootstrap import bootstrap, bootstrap_prepared
+from lftj.maintenance.semi_naive.prepared_rules import PreparedRules
 from lftj.program.normal_form import NormalRule
-from lftj.recursion.bootstrap import bootstrap, bootstrap_prepared
-from lftj.recursion.rounds.prepared_rules import PreparedRules
 
 RULES = """
 .decl e(d: number, x: number, y: number)

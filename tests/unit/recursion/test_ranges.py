@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from lftj.maintenance.bootstrap import ranges_of_types
 from lftj.program.normal_form import RelationSchema
-from lftj.recursion.rounds.ranges import ranges_of_types
 from lftj.storage.relation import RelationVersion
 from lftj.types import FLOAT, INT, STR
 from scantree import Arena

@@ -28,8 +28,8 @@ def loaded(program: str, facts: dict[str, list[tuple[Any, ...]]], **options: Any
 @pytest.fixture
 def rows_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is too much for following by rows."""
-    monkeypatch.setattr("lftj.recursion.rederivation.by_rows._ALWAYS", 1 << 60)
-    monkeypatch.setattr("lftj.recursion.update.forecast.ALWAYS", 1 << 60)
+    monkeypatch.setattr("lftj.maintenance.dred.by_rows._ALWAYS", 1 << 60)
+    monkeypatch.setattr("lftj.maintenance.counting.forecast.ALWAYS", 1 << 60)
 
 
 FALLS_APART = {"closure", "mirrored closure", "negation"}
@@ -42,11 +42,11 @@ FALLS_APART = {"closure", "mirrored closure", "negation"}
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_rows_and_what_changed_are_right_after_every_change(name: str, seed: int, monkeypatch: pytest.MonkeyPatch):
     if seed > 2:  # what returns is searched for in both ways in turn
-        monkeypatch.setattr("lftj.recursion.rederivation.returning._OTHER_WAY", -1)
+        monkeypatch.setattr("lftj.maintenance.dred.rederive._OTHER_WAY", -1)
     if seed > 5:  # parts that are touched are evaluated, where there are some, or everything
-        monkeypatch.setattr("lftj.recursion.strategy.follow_by_rows", lambda *_: None)
-        monkeypatch.setattr("lftj.recursion.touched_parts._MOST", 1.0)
-        monkeypatch.setattr("lftj.recursion.elastic.put_off", lambda kept, *_: kept)
+        monkeypatch.setattr("lftj.maintenance.ladder.follow_by_rows", lambda *_: None)
+        monkeypatch.setattr("lftj.maintenance.affected_partitions._MOST", 1.0)
+        monkeypatch.setattr("lftj.maintenance.counting.elastic.put_off", lambda kept, *_: kept)
     rules, rnd = PROGRAMS[name], random.Random(f"{name} {seed}")
     used = sorted({atom[0] for rule in rules for atom in (rule.head, *rule.atoms, *rule.negated)})
     heads = sorted({rule.head[0] for rule in rules})
@@ -160,7 +160,7 @@ def dense() -> Any:
 
 
 def test_what_takes_too_much_is_given_up_without_a_trace(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lftj.recursion.rederivation.by_rows._ALWAYS", 1_000_000)
+    monkeypatch.setattr("lftj.maintenance.dred.by_rows._ALWAYS", 1_000_000)
     closure = dense()
     change(closure, {}, {"e": [(0, 1)]})
     assert (strategies(closure), states(closure)) == (["fallback"], []), "everything would have gone and come back"
@@ -168,7 +168,7 @@ def test_what_takes_too_much_is_given_up_without_a_trace(monkeypatch: pytest.Mon
 
 
 def test_proofs_are_counted_once_what_was_given_up_has_cost_as_much(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lftj.recursion.rederivation.by_rows._ALWAYS", 1_000_000)
+    monkeypatch.setattr("lftj.maintenance.dred.by_rows._ALWAYS", 1_000_000)
     closure, taken = dense(), []
     while not states(closure) and len(taken) < 20:
         change(closure, {}, {"e": [(x := len(taken), (x * 7 + 1) % 300)]})
@@ -195,7 +195,7 @@ def test_what_only_adds_and_what_changes_much_is_no_reason_to_count(monkeypatch:
     closure = loaded(CLOSURE, {"e": BLOCKS})
     middles = [(20 * block + 9, 20 * block + 10) for block in range(100)]
     with monkeypatch.context() as nothing_is_tried:
-        nothing_is_tried.setattr("lftj.recursion.rederivation.by_rows._ALWAYS", 1000)
+        nothing_is_tried.setattr("lftj.maintenance.dred.by_rows._ALWAYS", 1000)
         for _ in range(4):
             change(closure, {}, {"e": middles})
             assert strategies(closure) == ["fallback"], "a quarter of the rows go"
@@ -208,7 +208,7 @@ def test_what_only_adds_and_what_changes_much_is_no_reason_to_count(monkeypatch:
 
 
 def test_a_deletion_is_not_begun_that_is_to_cost_too_much_and_what_only_adds_is(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lftj.recursion.update.forecast.ALWAYS", 1)
+    monkeypatch.setattr("lftj.maintenance.counting.forecast.ALWAYS", 1)
     closure = loaded(CLOSURE, {"e": BLOCKS})
     middles = [(20 * block + 9, 20 * block + 10) for block in range(100)]
     change(closure, {}, {"e": middles})
@@ -221,8 +221,8 @@ def test_a_deletion_is_not_begun_that_is_to_cost_too_much_and_what_only_adds_is(
 def test_where_counting_was_given_up_what_only_adds_is_followed_all_the_same(monkeypatch: pytest.MonkeyPatch):
     closure = workspace(CLOSURE, {"e": BLOCKS}, elastic=1e-6)
     with monkeypatch.context() as nothing_is_finished:
-        nothing_is_finished.setattr("lftj.recursion.update.forecast._RUN_ON", 0)
-        nothing_is_finished.setattr("lftj.recursion.update.forecast.ALWAYS", 10_000)
+        nothing_is_finished.setattr("lftj.maintenance.counting.forecast._RUN_ON", 0)
+        nothing_is_finished.setattr("lftj.maintenance.counting.forecast.ALWAYS", 10_000)
         for row in BLOCKS[10:13]:
             change(closure, {}, {"e": [row]})
     assert (strategies(closure), states(closure)) == (["parts"], []), "it is not tried again at once"

@@ -7,8 +7,8 @@ import random
 import pytest
 
 import lftj
-from lftj.recursion.rounds import reductions
-from lftj.recursion.rounds.reductions import Reductions
+from lftj.maintenance.semi_naive import semi_joins
+from lftj.maintenance.semi_naive.semi_joins import Reductions
 from tests.unit.recursion.programs import derived, expected
 
 GIVEN = ".decl e(x: int, y: int)  .decl f(x: int, y: int)"
@@ -45,7 +45,7 @@ def noted(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, ...]]:
 @pytest.mark.parametrize("passing", [0.0, 0.5, 1.0])
 def test_every_row_is_found(threads: int, spread: int, passing: float, noted: list, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(Reductions, "_worthwhile", staticmethod(lambda *_: True))
-    monkeypatch.setattr(reductions, "_PASSING", passing)
+    monkeypatch.setattr(semi_joins, "_PASSING", passing)
     by = random.Random(spread)
 
     def pairs(count: int) -> set[tuple[int, int]]:
@@ -71,7 +71,7 @@ def test_a_large_relation_is_not_searched_by_seeks_for_a_small_delta(noted: list
     facts = {"next": [(x, x + 1) for x in range(30)], "given": [(x, x % 5000) for x in range(5000)]}
     steps = {}
     for patience in (4, 0):
-        monkeypatch.setattr(reductions, "_WORTH_IT", patience)
+        monkeypatch.setattr(semi_joins, "_WORTH_IT", patience)
         with lftj.connect() as workspace:
             workspace.add_rules(text)
             with workspace.transaction() as transaction:

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from lftj.recursion.rounds.row_set import RowSet
+from lftj.maintenance.semi_naive.row_set import RowSet
 
 RANGES = {
     "dense": (-50, 50),

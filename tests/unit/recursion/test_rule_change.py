@@ -60,7 +60,7 @@ def fresh(handles: dict[str, Any], facts: set[tuple[str, tuple[int, int]]]) -> A
 @pytest.fixture
 def nothing_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in "_ALWAYS", "_LEAST":
-        monkeypatch.setattr(f"lftj.recursion.rederivation.by_rows.{name}", 1 << 60)
+        monkeypatch.setattr(f"lftj.maintenance.dred.by_rows.{name}", 1 << 60)
 
 
 # ── right ─────────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -162,7 +162,7 @@ def test_a_stratum_that_stays_when_another_rule_of_its_cycle_goes_is_followed_fr
 
 
 def test_a_rule_that_derives_much_is_given_up(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lftj.recursion.rederivation.by_rows._LEAST", 1_000)
+    monkeypatch.setattr("lftj.maintenance.dred.by_rows._LEAST", 1_000)
     closure = loaded(CLOSURE, {"e": BLOCKS})
     closure.add_rule("t(x, z) :- t(x, y), e(z, y).")
     assert strategies(closure) == ["fallback"]

@@ -7,8 +7,8 @@ import random
 import pytest
 
 import lftj
-from lftj.recursion.rounds import semi_joins
-from lftj.recursion.rounds.packed_rows import PackedRows, ValueTest
+from lftj.maintenance.semi_naive import semi_joins
+from lftj.maintenance.semi_naive.packed_rows import PackedRows, ValueTest
 from tests.unit.recursion.programs import derived, expected, views
 
 GIVEN = ".decl e(x: int, y: int)   .decl few(x: int)   .decl pair(x: int, y: int)"

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 import lftj
-from lftj.join.planning import make_plan
-from lftj.join.prepared import PreparedPlan
-from lftj.recursion.rounds.packed_rows import Packed
-from lftj.recursion.rounds.row_set import RowSet
-from lftj.recursion.rounds.shared_round import Cut
-from lftj.recursion.rounds.variants import delta_name, variants
-from lftj.storage.loose_rows import LooseRows
+from lftj.join.plan.planning import make_plan
+from lftj.join.run.prepared import PreparedPlan
+from lftj.maintenance.semi_naive.packed_rows import Packed
+from lftj.maintenance.semi_naive.row_set import RowSet
+from lftj.maintenance.semi_naive.shared_round import Cut
+from lftj.maintenance.semi_naive.variants import delta_name, variants
+from lftj.storage.transient_relation import LooseRows
 from tests.unit.recursion.programs import expected, views
 
 MUTUAL = """

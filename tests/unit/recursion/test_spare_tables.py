@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lftj.recursion.rounds import spare_tables
-from lftj.recursion.rounds.row_set import RowSet
-from lftj.recursion.rounds.spare_tables import give_back, unfilled, zeroed
+from lftj.maintenance.semi_naive import buffer_pool
+from lftj.maintenance.semi_naive.buffer_pool import give_back, unfilled, zeroed
+from lftj.maintenance.semi_naive.row_set import RowSet
 
 SLOTS = 1 << 16
 
@@ -15,8 +15,8 @@ SLOTS = 1 << 16
 @pytest.fixture(autouse=True)
 def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """No table of another test is at hand, and none stays."""
-    monkeypatch.setattr(spare_tables, "_spare", {})
-    monkeypatch.setattr(spare_tables, "_kept", 0)
+    monkeypatch.setattr(buffer_pool, "_spare", {})
+    monkeypatch.setattr(buffer_pool, "_kept", 0)
 
 
 @pytest.mark.parametrize("word", [np.int64, np.uint32])
@@ -45,7 +45,7 @@ def test_a_buffer_is_as_long_as_asked_for_and_lies_in_what_was_given_back(words:
 
 
 def test_no_more_is_kept_than_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spare_tables, "_MOST", 3 * SLOTS * 8)
+    monkeypatch.setattr(buffer_pool, "_MOST", 3 * SLOTS * 8)
     tables = [zeroed(SLOTS, np.int64) for _ in range(5)]
     for table in tables:
         give_back(table)
@@ -55,7 +55,7 @@ def test_no_more_is_kept_than_is_bounded(monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.parametrize("high", [(1 << 16) - 2, (1 << 16) - 1, 1 << 16])
 def test_rows_at_the_end_of_half_a_word_are_told_apart(high: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lftj.recursion.rounds.row_set._DENSE_BITS", 1)
+    monkeypatch.setattr("lftj.maintenance.semi_naive.row_set._DENSE_BITS", 1)
     rows = RowSet(2, np.zeros(2), np.full(2, high))
     ends = np.array([[high, high, high - 1, 0, 0, high], [high, high - 1, high, 0, 1, high]])
     rows.add(ends, np.arange(2))

@@ -94,15 +94,15 @@ def test_a_small_change_of_a_large_part_is_followed_by_rows():
 
 
 def test_a_part_that_comes_or_goes_is_evaluated_however_large(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lftj.recursion.rederivation.by_rows._SMALL", 10_000)
-    monkeypatch.setattr("lftj.recursion.update.forecast.ALWAYS", 1000)
+    monkeypatch.setattr("lftj.maintenance.dred.by_rows._SMALL", 10_000)
+    monkeypatch.setattr("lftj.maintenance.counting.forecast.ALWAYS", 1000)
     blocks = in_four_large_parts([(i, i + 1) for block in range(100) for i in range(20 * block, 20 * block + 19)])
     assert [strategy for strategy, _ in followed(blocks, "f", (2, 0))] == ["parts", "parts"]
 
 
 def test_a_large_part_is_evaluated_where_following_takes_too_much(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("lftj.recursion.rederivation.by_rows._SMALL", 10_000)
-    monkeypatch.setattr("lftj.recursion.rederivation.by_rows.ALWAYS", 10_000)
+    monkeypatch.setattr("lftj.maintenance.dred.by_rows._SMALL", 10_000)
+    monkeypatch.setattr("lftj.maintenance.dred.by_rows.ALWAYS", 10_000)
     dense = in_four_large_parts([(x, (x * 7 + y) % 100) for x in range(100) for y in range(1, 9)])
     assert followed(dense, "e", (2, 0, 1))[0][0] == "parts"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import lftj
-from lftj.recursion.rounds.fixpoint import Fixpoint
+from lftj.maintenance.semi_naive.fixpoint import Fixpoint
 
 RING = """
 .decl a(x: number)

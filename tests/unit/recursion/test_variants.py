@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import lftj
+from lftj.maintenance.semi_naive.row_set import RowSet
+from lftj.maintenance.semi_naive.variants import variants
 from lftj.program.normal_form import NormalRule
 from lftj.program.program import Program
-from lftj.recursion.rounds.row_set import RowSet
-from lftj.recursion.rounds.variants import variants
 from lftj.syntax.parser import parse
 from tests.unit.recursion.programs import views
 

@@ -8,8 +8,7 @@ import numpy as np
 
 from scantree import Arena, Tree
 from scantree.invariants import check_invariants
-from scantree.segment import Segment
-from scantree.segment_map import open_segments
+from scantree.segment import Segment, open_segments
 
 RESERVE = 1 << 32
 

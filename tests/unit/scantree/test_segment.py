@@ -11,9 +11,7 @@ import numpy as np
 import pytest
 
 from scantree import Arena, Tree
-from scantree.segment import address_of, homes_in, needed
-from scantree.segment_file import SegmentFile, forget_stored
-from scantree.segment_map import open_segments
+from scantree.segment import SegmentFile, address_of, forget_stored, homes_in, needed, open_segments
 from tests.unit.scantree.stored_trees import RESERVE, opened, same, tree_of
 
 
@@ -117,8 +115,8 @@ def test_a_segment_is_not_opened_beside_one_that_has_its_addresses(tmp_path: Pat
     tree = tree_of(arena, 3000)
     first = SegmentFile(arena, tmp_path, "one", 1 << 22).append([tree.root])
     with monkeypatch.context() as patch:
-        patch.setattr("scantree.segment_file.find_home", lambda *_: first.home)
-        patch.setattr("scantree.segment_file.homes_in", lambda folder: dict.fromkeys(os.listdir(folder), (0, 0)))
+        patch.setattr("scantree.segment.find_home", lambda *_: first.home)
+        patch.setattr("scantree.segment.homes_in", lambda folder: dict.fromkeys(os.listdir(folder), (0, 0)))
         SegmentFile(elsewhere, tmp_path, "two", 1 << 22)
     for _ in range(2):
         with pytest.raises(MemoryError, match="addresses of one"):
@@ -137,7 +135,7 @@ def test_no_two_segments_of_a_folder_have_a_home_whoever_made_them(tmp_path: Pat
 def test_of_two_that_take_a_home_at_once_one_takes_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = SegmentFile(Arena(RESERVE), tmp_path, "one", 1 << 22).segment
     with monkeypatch.context() as patch:
-        patch.setattr("scantree.segment_file.find_home", lambda *_: patch.undo() or first.home)  # as if the first were not there yet
+        patch.setattr("scantree.segment.find_home", lambda *_: patch.undo() or first.home)  # as if the first were not there yet
         second = SegmentFile(Arena(RESERVE), tmp_path, "two", 1 << 22).segment
     assert abs(first.home - second.home) >= 1 << 22
     assert set(homes_in(tmp_path)) == {first.name, second.name}

@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 from scantree import Arena, Tree
-from scantree.segment import SegmentFullError, address_of
-from scantree.segment_file import SegmentFile
-from scantree.segment_map import open_segments
+from scantree.segment import SegmentFile, SegmentFullError, address_of, open_segments
 from scantree.watched_files import FileDamagedError
 from tests.unit.scantree.stored_trees import RESERVE, opened, same, tree_of
 
@@ -53,7 +51,7 @@ def test_pages_are_on_disk_before_their_checksums(tmp_path: Path, monkeypatch: p
 
 
 def test_what_was_looked_at_of_a_large_file_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scantree.segment_map._CHECKED", 0)
+    monkeypatch.setattr("scantree.segment._CHECKED", 0)
     arena = Arena(RESERVE)
     tree = tree_of(arena, 200_000)
     segment = SegmentFile(arena, tmp_path, "one", 1 << 24).append([tree.root])

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lftj.program.normal_form import RelationSchema
-from lftj.storage import key_order
+from lftj.storage import index
 from lftj.storage.delta import Delta
-from lftj.storage.key_order import WaitingOrder
+from lftj.storage.index import WaitingOrder
 from lftj.storage.relation import RelationVersion
 from lftj.types import INT
 from scantree.tree import Arena, Tree
@@ -72,7 +72,7 @@ def test_an_order_that_no_one_reads_is_not_brought_forward_but_still_listed(monk
 
 
 def test_what_waits_is_bounded(monkeypatch):
-    monkeypatch.setattr(key_order, "WAITING", 20)
+    monkeypatch.setattr(index, "WAITING", 20)
     version = version_of({(i, -i) for i in range(100)})
     most = 0
     for i in range(100, 150):
@@ -107,7 +107,7 @@ def test_many_threads_bring_an_order_forward_once():
 
 
 def test_of_a_large_relation_more_may_wait(monkeypatch):
-    monkeypatch.setattr(key_order, "WAITING", 2)
+    monkeypatch.setattr(index, "WAITING", 2)
     version = version_of({(i, -i) for i in range(1000)})
     for i in range(100):
         version = version.apply(Delta.insertion(columns({(i, i + 2000)})))
@@ -116,7 +116,7 @@ def test_of_a_large_relation_more_may_wait(monkeypatch):
 
 
 def test_an_order_that_no_one_reads_while_most_rows_change_goes(monkeypatch):
-    monkeypatch.setattr(key_order, "WAITING", 20)
+    monkeypatch.setattr(index, "WAITING", 20)
     version = version_of({(i, -i) for i in range(30)})
     for i in range(30, 60):
         version = version.apply(Delta(columns({(i, -i)}), columns({(i - 30, 30 - i)})))
@@ -128,7 +128,7 @@ def test_an_order_that_someone_else_keeps_is_asked_for_once(monkeypatch):
     version = version_of({(i, -i) for i in range(100)})
     asked: list[int] = []
     after = version.identity.apply(columns({(200, 0)}))
-    late = key_order.OrderElsewhere(lambda: asked.append(1) or after, 101)
+    late = index.OrderElsewhere(lambda: asked.append(1) or after, 101)
     delta = Delta.insertion(columns({(200, 0)}))
     changed = version.apply(delta, {(0, 1): late})
     assert (changed.count, changed.orders(), asked) == (101, ((0, 1), BACK), [])
@@ -144,7 +144,7 @@ def test_an_order_that_someone_else_keeps_is_asked_for_once(monkeypatch):
 def test_an_order_is_made_from_an_identity_that_no_one_has_read_yet():
     after = RelationVersion.build(PAIR, ARENA, columns({(1, 5), (2, 4)})).identity
     before = RelationVersion.build(PAIR, ARENA, columns({(1, 5)}))
-    changed = before.apply(Delta.insertion(columns({(2, 4)})), {(0, 1): key_order.OrderElsewhere(lambda: after, 2)})
+    changed = before.apply(Delta.insertion(columns({(2, 4)})), {(0, 1): index.OrderElsewhere(lambda: after, 2)})
     found: list[Tree] = []
     # a thread of its own, so that the test fails where it would wait for ever
     reader = threading.Thread(target=lambda: found.append(changed.tree(BACK)), daemon=True)

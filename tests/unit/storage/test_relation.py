@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from lftj.program.normal_form import RelationSchema
 from lftj.storage.delta import Delta
-from lftj.storage.loose_rows import LooseRows
 from lftj.storage.relation import RelationVersion, key_and_rest
+from lftj.storage.transient_relation import LooseRows
 from lftj.types import INT
 from scantree.tree import Arena
 

@@ -10,8 +10,7 @@ import pytest
 
 from lftj.errors import ProgramErrors
 from lftj.program.program import Program
-from lftj.syntax.collector import no_cyclic_garbage
-from lftj.syntax.parser import parse
+from lftj.syntax.parser import no_cyclic_garbage, parse
 
 FACTS = ".decl e(x: int, s: str)\n" + "".join(f'e({i}, "n{i}").\n' for i in range(3000))
 

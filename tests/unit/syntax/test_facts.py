@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from lftj.syntax import parser, tree
 from lftj.syntax.depth import children
-from lftj.syntax.facts import segments
-from lftj.syntax.parser import parse
+from lftj.syntax.parser import parse, segments
 from lftj.syntax.printer import print_program
 from lftj.syntax.source import Source
 from tests.strategies.programs_text import programs

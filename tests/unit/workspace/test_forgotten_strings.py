@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import lftj
-from lftj import dictionary as dictionary_module
+from lftj.types import dictionary as dictionary_module
 
 VISITS = """
 .decl visit(day: number, who: symbol, page: symbol)

@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 
 import lftj
-from lftj.storage.key_order import WaitingOrder
+from lftj.storage.index import WaitingOrder
 from lftj.syntax import parser
 
 PATIENCE = 60.0

@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 import lftj
-from lftj.attention import attending, look
+from lftj.syntax.attention import attending, look
 from lftj.syntax.parser import parse
 
 DECLARED = ".decl e(x: number, y: number) .decl q(x: number) .decl s(t: symbol)"

@@ -1,0 +1,1 @@
+"""The classes that users hold: `connect`, `Workspace`, `Transaction`, `Snapshot`."""

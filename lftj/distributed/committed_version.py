@@ -1,0 +1,36 @@
+"""The version that is true, as whoever asks for something in it needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lftj.distributed.executor import Executor
+from lftj.distributed.files.manifest import Manifest
+from lftj.distributed.partitioning.plan import PartPlan
+from lftj.engine.limits import Limits
+
+
+@dataclass(frozen=True)
+class Present:
+    """One version, the plan of its parts, and `ran`, per part how many steps its commit had there, where that is known."""
+
+    executor: Executor
+    manifest: Manifest
+    plan: PartPlan
+    ran: Mapping[int, int] = field(default_factory=dict)
+
+    def on(self, part: int, limits: Limits, program: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """The fields of a `task.OnPart` that builds on it; `program`: another one than that of the version."""
+        manifest = self.manifest
+        return {
+            "path": str(self.executor.path),
+            "part": part,
+            "parts": self.executor.partitions,
+            "program": manifest.program if program is None else program,
+            "base": (manifest.token, manifest.version),
+            "epoch": manifest.epoch,
+            "ran": self.ran.get(part),
+            "limits": limits,
+        }

@@ -1,0 +1,1 @@
+"""Partitioning: cuts of relations, the stages of a program, and the steps of a commit."""

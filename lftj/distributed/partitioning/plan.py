@@ -1,0 +1,121 @@
+"""What every part does, in stages: what it is sent before each, which local rules it runs, and what it tells the others.
+
+Inside a stage a part needs nobody. What it derives and others read travels between stages, as entries: rows in another cut, and shares.
+A stage of rounds has one recursive stratum, whose parts tell each other what is new until nothing is. Every part has the same plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from lftj.distributed.partitioning.cuts import ALL, Cut, local_name
+from lftj.distributed.partitioning.hubs import Hubs
+from lftj.distributed.partitioning.placement import Placement
+from lftj.distributed.partitioning.supersteps import Rounds
+from lftj.program.normal_form import RelationSchema, Stratum
+from lftj.program.program import Program
+from lftj.storage.database import BASE_SUFFIX, base_name
+
+SHARE_SUFFIX = "%"
+"""Behind the name of a relation: its shares."""
+
+
+@dataclass(frozen=True)
+class Feed:
+    """Rows that come to a part before a stage: those of the entries of `relation`, in a cut, into the local relation `schema`.
+
+    `checked`: the key of base rows is checked here, and their net change told. `standing`: what the stage itself derived in rounds; entries
+    of commits before are read when a part is built or brought forward, and none in a commit.
+    """
+
+    relation: str
+    cut: Cut
+    schema: RelationSchema
+    stage: int = 0
+    checked: bool = False
+    standing: bool = False
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a stage's change of a local relation is written as: entries of `relation`, in these cuts, the home first."""
+
+    local: str
+    schema: RelationSchema
+    stage: int
+    cuts: tuple[Cut, ...]
+    shares: bool = False
+
+    @property
+    def relation(self) -> str:
+        """The name of the entries."""
+        return self.schema.name
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Local strata in order: those of every part, and those of the first part alone; or one that is derived in rounds."""
+
+    strata: tuple[Stratum, ...]
+    alone: tuple[bool, ...]
+    rounds: Rounds | None = None
+
+    def of(self, part: int) -> tuple[Stratum, ...]:
+        """What one part runs."""
+        return tuple(stratum for stratum, alone in zip(self.strata, self.alone, strict=True) if part == 0 or not alone)
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The local relations whose change makes this stage have work."""
+        if self.rounds is not None:
+            return self.rounds.below
+        own = (frozenset(map(base_name, stratum.relations)) for stratum in self.strata)
+        return frozenset().union(*(stratum.reads for stratum in self.strata), *own)
+
+
+@dataclass(frozen=True)
+class PartPlan:
+    """The plan of all parts. `local`: schemas by local name; `homes`: the cut in which each of the user's relations lives; `hubs`: what it
+    knows of them."""
+
+    program: Program
+    views: frozenset[str]
+    local: Mapping[str, RelationSchema]
+    feeds: tuple[Feed, ...]
+    stages: tuple[Stage, ...]
+    outputs: tuple[Output, ...]
+    homes: Mapping[str, Cut]
+    placements: Mapping[str, Placement] = field(default_factory=dict)
+    hubs: Hubs = field(default_factory=lambda: Hubs({}, {}))
+
+    @cached_property
+    def held(self) -> dict[str, tuple[str, Cut]]:
+        """By local name which relation parts hold, and in which cut; of one that has rules, own rows are `name#base`."""
+        derived = {local_name(name, placed.home): (name, placed.home) for name, placed in self.placements.items()}
+        fed = ((feed.schema.name, feed.relation, feed.cut) for feed in self.feeds)
+        return derived | {local: (name if local.endswith(BASE_SUFFIX) else name.removesuffix(BASE_SUFFIX), cut) for local, name, cut in fed}
+
+    @cached_property
+    def reads(self) -> dict[str, set[Cut]]:
+        """By the name of entries, the cuts in which parts read them in a commit."""
+        found: dict[str, set[Cut]] = {base_name(name): {home} for name, home in self.homes.items()}
+        read = [(feed.relation, feed.cut) for feed in self.feeds]
+        read += [each for stage in self.stages if stage.rounds is not None for each in stage.rounds.read]
+        for relation, cut in read:
+            found.setdefault(relation, set()).add(cut)
+        return found
+
+    def feeds_of(self, stage: int) -> list[Feed]:
+        """The feeds before a stage."""
+        return [feed for feed in self.feeds if feed.stage == stage]
+
+    def cuts(self, relation: str) -> tuple[Cut, ...]:
+        """The cuts in which base rows of a relation are read, its home first."""
+        read = [feed.cut for feed in self.feeds if feed.relation == base_name(relation)]
+        return tuple(dict.fromkeys((self.homes[relation], *(cut for cut in read if cut != ALL))))
+
+    def derived(self, relation: str) -> bool:
+        """Whether a relation of the user's has rules."""
+        return relation in self.placements

@@ -1,0 +1,51 @@
+"""Which of the rows that may have lost a derivation have another one: what one part finds, and what it tells the others.
+
+As in one process (`recursion.rederivation.returning`): before any row goes. A rule looks for rows that may be gone under the name of the
+cut in which the part was given them (`Rounds.asked`); what comes back does so in all cuts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from lftj.distributed.partitioning.supersteps import NEWS_SUFFIX, Rounds
+from lftj.distributed.parts.shuffle import Handing, News
+from lftj.join.context import Context
+from lftj.maintenance.dred.rederive import Found, Returning, distinct
+from lftj.maintenance.inputs.versions import Versions
+from lftj.storage.delta import Columns
+
+
+class PartReturning(Returning):
+    """One commit in one part. `lost`: by the local names in all cuts that the part holds, or has to look for."""
+
+    def __init__(self, rounds: Rounds, handing: Handing, lost: Mapping[str, Columns], versions: Versions, context: Context):
+        self._handing = handing
+        self._relation_of = {name: relation for relation in rounds.cuts for name in rounds.names(relation)}
+        schemas = {name: versions[relation + NEWS_SUFFIX].schema for name, relation in self._relation_of.items()}
+        rules = [replace(rule, relation=name) for rule, name in zip(rounds.rules, rounds.sought, strict=True)]
+        super().__init__(schemas, rules, lost, versions, context)
+
+    def arrive(self, found: Mapping[str, Columns], context: Context) -> dict[str, News]:
+        """Go on with what other parts found, by the local names in the cuts that this one holds; what others have to be told then."""
+        self._context = context
+        self.follow(self._everywhere(found))
+        return self._handing.news()
+
+    def back(self, found: Found) -> Found:
+        """What is found is gone no longer, in no cut; others are told what they hold."""
+        for relation, rows in self._by_relation(found).items():
+            leaves = self._handing.out(relation, rows)[1]
+            self._handing.tell(relation, [column[leaves] for column in rows])
+        return self._everywhere(found)
+
+    def _everywhere(self, found: Mapping[str, Columns]) -> Found:
+        of = self._by_relation(found)
+        names = (name for name, relation in self._relation_of.items() if relation in of and self.are_gone(name))
+        back = {name: self.among_gone(name, of[self._relation_of[name]]) for name in names}
+        return super().back({name: rows for name, rows in back.items() if len(rows[0])})
+
+    def _by_relation(self, found: Mapping[str, Columns]) -> Found:
+        """What is found under any of their names."""
+        return distinct((self._relation_of[name], rows) for name, rows in found.items())

@@ -1,0 +1,64 @@
+"""What one part of a stratum in rounds holds of the rows that it finds, and what it tells the others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from lftj.distributed.partitioning.cuts import ALL, parts_of
+from lftj.distributed.partitioning.supersteps import NEWS_SUFFIX, Rounds
+from lftj.program.normal_form import RelationSchema
+from lftj.storage.delta import Columns, Delta
+from lftj.types.dictionary import Dictionary
+
+
+class News(NamedTuple):
+    """Rows that other parts have to hold, in these cuts, and are not known to."""
+
+    schema: RelationSchema
+    cuts: tuple[int, ...]
+    rows: Delta
+
+
+class Handing:
+    """Part `number` of `parts`. `schemas`: of what rounds collect, by relation with `NEWS_SUFFIX`."""
+
+    def __init__(self, rounds: Rounds, schemas: Mapping[str, RelationSchema], dictionary: Dictionary, number: int, parts: int):
+        self._rounds, self._dictionary = rounds, dictionary
+        self._schemas = {relation: schemas[relation + NEWS_SUFFIX] for relation in rounds.cuts}
+        self._number, self._parts = number, parts
+        self._leaving: dict[str, list[Columns]] = {}
+
+    def out(self, relation: str, rows: Columns) -> tuple[dict[str, np.ndarray], np.ndarray]:
+        """Which of these rows this part holds, by the local name in each cut, and which some other part has to be told."""
+        held, leaves = dict[str, np.ndarray](), np.zeros(len(rows[0]), bool)
+        for cut, local in zip(self._rounds.cuts[relation], self._rounds.local(relation), strict=True):
+            held[local] = self._here(relation, rows, cut)
+            leaves |= self._parts > 1 if cut == ALL else ~held[local]
+        for cut in self._rounds.further.get(relation, ()):
+            leaves |= self._parts > 1 if cut == ALL else ~self._here(relation, rows, cut)
+        return held, leaves
+
+    def tell(self, relation: str, rows: Columns) -> None:
+        """Let others know."""
+        if len(rows[0]):
+            self._leaving.setdefault(relation, []).append(rows)
+
+    def news(self) -> dict[str, News]:
+        """By relation with `NEWS_SUFFIX`, what others are to be told, and have not been."""
+        leaving, self._leaving = self._leaving, {}
+        found: dict[str, News] = {}
+        for relation, pieces in leaving.items():
+            cuts = (*self._rounds.cuts[relation], *self._rounds.further.get(relation, ()))
+            rows = Delta.insertion([np.concatenate(columns) for columns in zip(*pieces, strict=True)])
+            found[relation + NEWS_SUFFIX] = News(self._schemas[relation], cuts, rows)
+        return found
+
+    def _here(self, relation: str, rows: Columns, cut: int) -> np.ndarray:
+        """Which rows this part holds in a cut."""
+        if cut == ALL:
+            return np.ones(len(rows[0]), bool)
+        types = [type for _, type in self._schemas[relation].columns]
+        return parts_of(rows, types, cut, self._dictionary, self._parts) == self._number

@@ -1,0 +1,105 @@
+"""A part's fixpoint in one round of a stratum that all parts derive together.
+
+What the rules derive here is collected under one name. What is new of it goes, by the value in each cut, into what this part holds in that
+cut, where it derives more; and what some other part has to hold is news for the round after. Parts hold in a cut exactly the rows that
+belong to them, so what they read of other relations in the same cut, negated ones too, is all there is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from lftj.distributed.partitioning.supersteps import NEWS_SUFFIX, Rounds
+from lftj.distributed.parts.shuffle import Handing, News
+from lftj.join.context import Context
+from lftj.join.run.evaluate import Relations
+from lftj.maintenance.lattice.lattice_fixpoint import MonotoneFixpoint
+from lftj.program.monotone import Lattice
+from lftj.program.normal_form import RelationSchema
+from lftj.storage.database import base_name
+from lftj.storage.delta import Columns, Delta
+
+
+class PartFixpoint(MonotoneFixpoint):
+    """`anew`, `follow`, or what a fixpoint offers, then `finish`; `news` gives what others have to be told.
+
+    `relations` are those of part `number` of `parts`. `lasting`: as of any fixpoint.
+    """
+
+    best_first = False
+    """What is found of a relation is taken twice in a round, to be handed out and to go on from: nothing may wait in between."""
+    compiled = False
+    """Nor may any round pass by without handing out."""
+
+    def __init__(
+        self,
+        rounds: Rounds,
+        relations: Relations,
+        context: Context,
+        number: int,
+        parts: int,
+        *,
+        lasting: bool = True,
+    ):
+        self.lasting = lasting
+        self._rounds, self._relations = rounds, relations
+        schemas: dict[str, RelationSchema] = {}
+        found: dict[str, Lattice] = {}
+        for relation in rounds.cuts:
+            names = [relation + NEWS_SUFFIX, *rounds.local(relation)]
+            schemas |= {name: relations[name].schema for name in names}
+            if relation in rounds.lattices:
+                found |= dict.fromkeys(names, rounds.lattices[relation])
+        self._handing = Handing(rounds, schemas, context.dictionary, number, parts)
+        super().__init__(schemas, found, list(rounds.rules), relations, context)
+
+    def anew(self) -> None:
+        """Begin with nothing but the relations below and own rows."""
+        self.rows = {name: self._table(name) for name in self.schemas}
+        for rule in self.seeds:
+            self._offer(rule, self.lower, self.rows[rule.relation])
+        for relation in self._rounds.cuts:
+            if (base := self._rounds.base(relation)) in self.lower:
+                self.rows[relation + NEWS_SUFFIX].add_columns(self.lower[base].columns())
+        self._next_round()
+
+    def follow(self, inserted: Mapping[str, Columns]) -> None:
+        """Go on from what there is: rows were inserted into relations below, or other parts told them."""
+        self.resume(self._relations)
+        self.proceed(inserted)
+
+    def proceed(self, inserted: Mapping[str, Columns]) -> None:
+        """As any fixpoint; but the stratum's own rows are found, like what rules derive."""
+        renamed = {self._rounds.base(relation): base_name(relation + NEWS_SUFFIX) for relation in self._rounds.cuts}
+        super().proceed({renamed.get(name, name): rows for name, rows in inserted.items()})
+
+    def news(self) -> dict[str, News]:
+        """By relation with `NEWS_SUFFIX`, what other parts are to be told; of values that became better twice the last."""
+        found = self._handing.news()
+        for name, news in found.items():
+            lasting = self.totals[name].contains(news.rows.inserts)
+            found[name] = news._replace(rows=Delta.insertion([column[lasting] for column in news.rows.inserts]))
+        return found
+
+    def stands(self, local: str, rows: Columns) -> np.ndarray:
+        """Which of the rows that were found, and lie here by this local name, are rows of the relation."""
+        return np.ones(len(rows[0]), bool)
+
+    def _next_round(self) -> None:
+        for relation in self._rounds.cuts:
+            fresh = self.rows[relation + NEWS_SUFFIX].take_fresh()
+            if len(fresh[0]):
+                self._hand_out(relation, fresh)
+        super()._next_round()
+
+    def _hand_out(self, relation: str, fresh: Columns) -> None:
+        """New rows into the cuts of this part, and to the others. A row that is here already was told by whoever found it first."""
+        held, leaves = self._handing.out(relation, fresh)
+        for local, here in held.items():
+            own = [column[here] for column in fresh]
+            stands = self.stands(local, own)
+            leaves[here] &= stands & ~self.totals[local].contains(own)
+            self.rows[local].add_columns([column[stands] for column in own])
+        self._handing.tell(relation, [column[leaves] for column in fresh])

@@ -1,0 +1,167 @@
+"""From what a transaction asks for to the next version: a function of the old state, so a failure anywhere leaves the old state alone.
+
+Phases: the database gets the shape of the new program, base relations get their net changes, keys are checked on what changed, views are
+refreshed. Nothing is published here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import NamedTuple
+
+from lftj.engine.keys import check_key
+from lftj.engine.staging import Staging
+from lftj.engine.state import State
+from lftj.errors import DeclarationError
+from lftj.heads.user import UserAggregate
+from lftj.join.context import Context
+from lftj.join.plan.statistics import tells
+from lftj.maintenance.commit import Refreshed, refresh
+from lftj.maintenance.inputs.affected import choosing_elsewhere
+from lftj.maintenance.inputs.rule_work import RuleWork
+from lftj.maintenance.rules.view_states import still_serving
+from lftj.program.normal_form import RelationSchema
+from lftj.program.program import Program
+from lftj.storage.database import Database, base_name
+from lftj.storage.delta import Delta
+from lftj.storage.relation import RelationVersion
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What a transaction wants: a program, the users' relations whose rules changed, and pending operations per relation."""
+
+    program: Program
+    views: frozenset[str]
+    aggregates: Mapping[str, UserAggregate]
+    changed_rules: frozenset[str]
+    staged: Mapping[str, Staging]
+
+
+class Outcome(NamedTuple):
+    """What it comes to: the state to publish, net changes per relation of the user's, those of base rows alone, and the work it took."""
+
+    state: State
+    changes: dict[str, Delta]
+    base_changes: dict[str, Delta]
+    work: int
+    works: Sequence[RuleWork]
+
+
+@dataclass
+class _Draft:
+    """The database as it takes shape, and what changed in it so far."""
+
+    database: Database
+    updates: dict[str, RelationVersion] = field(default_factory=dict)
+    dropped: list[str] = field(default_factory=list)
+    deltas: dict[str, Delta] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> RelationVersion:
+        return self.updates[name] if name in self.updates else self.database[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.updates or name in self.database
+
+    def finished(self) -> Database:
+        return self.database.replace(self.updates, drop=self.dropped)
+
+
+def carry_out(before: State, proposal: Proposal, context: Context) -> Outcome:
+    """The state after a proposal. Raises KeyViolationError, ValueRangeError, LimitError … and then nothing has happened."""
+    draft = _Draft(before.database)
+    if proposal.program is not before.program:
+        _reshape(draft, before.program, proposal, context)
+    base_changes = _change_base_rows(draft, before, proposal, context)
+    proposal = _suited(draft, proposal, context)
+    stratified, was = proposal.program.stratified, before.program.stratified.order
+    changed = frozenset(name for name in proposal.changed_rules if _derived(proposal.program, name))
+    changed |= choosing_elsewhere(stratified, was, proposal.changed_rules)
+    heads = before.heads
+    if proposal.program is not before.program:
+        heads = still_serving(heads, before.program.stratified, proposal.program.stratified, proposal.changed_rules)
+    refreshed = Refreshed(draft.finished(), {}, heads)
+    if draft.deltas or changed:
+        refreshed = refresh(stratified, before.database, refreshed.database, draft.deltas, heads, context, changed_rules=changed, was=was)
+    database = refreshed.database
+    context.spend(0)  # limits hold for a commit without views too
+    changes = {name: delta for name, delta in (draft.deltas | refreshed.deltas).items() if len(delta) and "#" not in name}
+    happened = bool(changes or base_changes or proposal.changed_rules)
+    database = database.replace({}, version=before.version + happened)
+    state = State(proposal.program, database, proposal.views, proposal.aggregates, refreshed.states)
+    return Outcome(state, changes, base_changes, context.work, refreshed.works)
+
+
+def _derived(program: Program, name: str) -> bool:
+    return program.derives(name) or ("#" in name and name in program.stratified.relations)
+
+
+# ── the shape ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+def _reshape(draft: _Draft, old: Program, proposal: Proposal, context: Context) -> None:
+    """Relations that the new program adds or no longer has, and the base rows of relations that gain or lose their rules."""
+    new = proposal.program
+    schemas = new.stratified.relations
+    for name in (*new.catalog.since(old.catalog), *sorted(proposal.changed_rules)):
+        if name in schemas and name not in draft.database:
+            schema = schemas[name]
+            draft.updates[name] = RelationVersion.empty(schema, context.arena)
+            if schema.choice and not schema.hidden:
+                _move_base_rows(draft, schema, derived=True)
+    for name in proposal.changed_rules:
+        if name not in schemas:
+            draft.dropped.append(name)
+        elif "#" not in name:
+            _move_base_rows(draft, schemas[name], new.derives(name))
+
+
+def _move_base_rows(draft: _Draft, schema: RelationSchema, derived: bool) -> None:
+    name, base = schema.name, base_name(schema.name)
+    if derived and base not in draft.database:
+        draft.updates[base] = draft[name].renamed(replace(schema, name=base))
+    elif not derived and base in draft.database:
+        remaining = draft[base].renamed(schema)
+        draft.deltas[name] = remaining.difference(draft[name])
+        draft.updates[name] = remaining
+        draft.dropped.append(base)
+
+
+def _suited(draft: _Draft, proposal: Proposal, context: Context) -> Proposal:
+    """With the normal forms that suit the rows which are loaded now, for rules that were added before there were enough of them to tell."""
+    loaded = [name for name, delta in draft.deltas.items() if 2 * delta.inserted > draft[name].count and tells(draft[name])]
+    if not loaded:
+        return proposal
+    program, changed = proposal.program.suited(loaded, partial(context.statistics.repeats, draft))
+    for name in changed:
+        if name not in program.stratified.relations:
+            draft.dropped.append(name)
+        elif name not in draft:
+            draft.updates[name] = RelationVersion.empty(program.hidden[name], context.arena)
+    return replace(proposal, program=program, changed_rules=proposal.changed_rules | changed)
+
+
+# ── base rows ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+def _change_base_rows(draft: _Draft, before: State, proposal: Proposal, context: Context) -> dict[str, Delta]:
+    """Apply the net changes; returns them by the relation's own name."""
+    net = {}
+    for name, staging in proposal.staged.items():
+        target = base_name(name) if proposal.program.derives(name) else name
+        present = draft[target]
+        delta, changed = staging.applied(present)
+        if not len(delta):
+            continue
+        net[name], draft.updates[target] = delta, changed
+        check_key(staging.committed.schema, present, changed, delta, context.dictionary)
+        old = before.database.get(target)
+        draft.deltas[target] = changed.difference(old) if target in draft.deltas and old is not None else delta
+    for name in {*net, *proposal.changed_rules}:
+        _check_mixture(draft, proposal.program, name)
+    return net
+
+
+def _check_mixture(draft: _Draft, program: Program, name: str) -> None:
+    """An aggregated relation gets its rows from its rule alone: a group with two values would be the result otherwise."""
+    if "#" not in name and program.catalog.aggregated(name) and draft[base_name(name) if program.derives(name) else name].count:
+        hint = f"give the aggregate a relation of its own and read both: all(x, n) :- {name}(x, n) ; own(x, n)."
+        raise DeclarationError(f"relation `{name}` has an aggregate rule and cannot hold rows of its own as well", code="E163", hint=hint)

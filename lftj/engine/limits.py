@@ -1,0 +1,104 @@
+"""How much an evaluation may take before it is stopped and rolled back."""
+
+from __future__ import annotations
+
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+
+from lftj.engine.uncopied import Uncopied
+from lftj.errors import DeclarationError, LimitError
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Per commit or query: `work` in kernel steps (the same on every machine; strings that functors make count by their length), `seconds`,
+    and `memory` in bytes of all pages and strings.
+
+    Raises DeclarationError (E160) for a limit that is no number.
+    """
+
+    work: int | None = None
+    seconds: float | None = None
+    memory: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, unit in (("work", "kernel steps"), ("seconds", "seconds"), ("memory", "bytes")):
+            value = getattr(self, name)
+            if value is not None and (isinstance(value, bool) or not isinstance(value, (int, float)) or value != value):
+                hint = f"leave it out for no limit: `with ws.limits({name}=…):`"
+                raise DeclarationError(f"limit `{name}` is a number of {unit}, found {value!r}", hint=hint)
+
+    @property
+    def deadline(self) -> float | None:
+        """The time limit from now on, on the clock of `time.monotonic`."""
+        return None if self.seconds is None else time.monotonic() + self.seconds
+
+    def within(self, outer: Limits) -> Limits:
+        """These limits, with those of `outer` where these say nothing."""
+        return Limits(
+            outer.work if self.work is None else self.work,
+            outer.seconds if self.seconds is None else self.seconds,
+            outer.memory if self.memory is None else self.memory,
+        )
+
+
+_NONE = Limits()
+
+
+class LimitStack:
+    """The limits in force, for each thread its own: `with` blocks nest, and the inner one decides."""
+
+    def __init__(self) -> None:
+        self._local = threading.local()
+
+    @property
+    def current(self) -> Limits:
+        """The limits of this thread."""
+        return getattr(self._local, "limits", _NONE)
+
+    def set(self, limits: Limits) -> AbstractContextManager[None]:
+        """These limits inside the `with` block."""
+        return _Block(self, limits)
+
+    def change(self, limits: Limits) -> None:
+        """These are the limits of this thread from now on."""
+        self._local.limits = limits
+
+
+class _Block(Uncopied, AbstractContextManager[None]):
+    """What a `with` block is entered by. One that never is would be a limit that holds nowhere, and says so."""
+
+    kind, instead = "block of limits", "call ws.limits(…) again"
+    _entered = True
+
+    def __init__(self, stack: LimitStack, limits: Limits):
+        self._stack, self._limits = stack, limits
+        self._before: list[Limits] = []
+        self._entered = False
+
+    def __enter__(self) -> None:
+        self._entered = True
+        self._before.append(self._stack.current)
+        self._stack.change(self._limits.within(self._stack.current))
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.change(self._before.pop())
+
+    def __del__(self) -> None:
+        if not self._entered:
+            message = "ws.limits(…) bounds what is done inside `with ws.limits(…):`, and was used without it: nothing was bounded"
+            warnings.warn(message, RuntimeWarning, stacklevel=2)
+
+
+@contextmanager
+def short_of_memory(consequence: str, remedy: str) -> Iterator[None]:
+    """Raise LimitError (E333) where the machine, or the arena, has no more memory for what happens in a block."""
+    try:
+        yield
+    except MemoryError as error:
+        hint = f"{remedy}, or give the machine more memory"
+        raise LimitError(f"memory ran out; {consequence}", code="E333", hint=hint) from error

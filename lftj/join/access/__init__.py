@@ -1,0 +1,1 @@
+"""Evaluation of bodies without a triejoin: row scans, star joins by look-up, semi-join reduction."""

@@ -1,0 +1,76 @@
+"""What is computed or compared by arithmetic, or by the order of texts, in rows that found all their partners."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from lftj.join.access.row_scan import CodeTest, code_test
+from lftj.join.context import Context
+from lftj.join.kernels import layout_kernels as at
+from lftj.join.kernels.lookup_kernels import compute_rows
+from lftj.join.plan.expression_code import ExpressionCode
+from lftj.join.plan.plan import RulePlan
+from lftj.join.plan.variable_orders import variables_of
+from lftj.program.normal_form import Assignment, Filter, NormalRule, Ref
+from scantree.jit import address
+
+Computed = Assignment | Filter
+"""A variable and its value; or a comparison."""
+
+
+def computations(rule: NormalRule, bound: frozenset[int]) -> tuple[list[CodeTest], list[Computed]]:
+    """What is left to do where these variables are bound: comparisons of their codes, which come first, and then the rest in this order.
+
+    An assignment of a variable that has a value is a comparison.
+    """
+    tests: list[CodeTest] = []
+    computed: list[Computed] = []
+    known, left = set(bound), list(rule.assignments)
+    while left:
+        # normalisation has made sure that there is one
+        ready = next(each for each in left if variables_of(each.expression) <= known)
+        left.remove(ready)
+        computed.append(Filter("=", Ref(ready.variable), ready.expression) if ready.variable in known else ready)
+        known.add(ready.variable)
+    for condition in rule.filters:
+        test = code_test(condition, rule) if reads(condition) <= bound else None
+        if test is None:
+            computed.append(condition)
+        else:
+            tests.append(test)
+    return tests, computed
+
+
+def reads(computed: Computed) -> frozenset[int]:
+    """The variables that it is computed from."""
+    if isinstance(computed, Assignment):
+        return frozenset(variables_of(computed.expression))
+    return frozenset(variables_of(computed.left) | variables_of(computed.right))
+
+
+class Computation:
+    """One of them, ready to be run."""
+
+    def __init__(self, computed: Computed, plan: RulePlan, context: Context):
+        code = ExpressionCode(plan, context.dictionary)
+        self.target = computed.variable if isinstance(computed, Assignment) else None
+        start = code.compute(computed.expression) if isinstance(computed, Assignment) else code.test(computed)
+        assert start == 0
+        self._inputs = tuple(sorted(reads(computed)))
+        level = {each.variable: number for number, each in enumerate(plan.levels)}
+        self._levels = np.array([level[variable] for variable in self._inputs], np.int64)
+        self._words = np.array(code.words, np.int64)
+        self._state = np.zeros(at.STATE_HEADER + len(plan.levels) + code.stack, np.int64)
+        self._state[at.BINDINGS] = at.STATE_HEADER
+        self._state[at.STACK] = at.STATE_HEADER + len(plan.levels)
+        self._text = context.dictionary.flat()
+
+    def run(self, found: Mapping[int, np.ndarray], rows: int) -> np.ndarray | None:
+        """The value for each of so many rows, of a comparison 1 or 0; None where some row has none."""
+        inputs = np.array([found[variable] for variable in self._inputs], np.int64).reshape(len(self._inputs), rows)
+        values = np.empty(rows, np.int64)
+        offsets, text = map(address, self._text)
+        whole = compute_rows(address(self._words), address(self._state), self._levels, inputs, offsets, text, values)
+        return values if whole else None

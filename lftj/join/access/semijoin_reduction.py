@@ -1,0 +1,169 @@
+"""The rows of a wide relation that may match: those without a partner in a smaller relation are left out before anything is joined.
+
+A first evaluation that joins a wide relation of facts with small ones around it would make a key order of all facts, to search a few of
+them. To test each row once, as it lies, takes a small part of that. These are semi-joins along a tree of the body's atoms, the leaves first
+[Yannakakis 1981]; each asks for less than the body does, so no assignment is lost, and what is rejected by it fails no arithmetic either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from operator import itemgetter
+from typing import NamedTuple
+
+import numpy as np
+
+from lftj.join.access.gathering import BLOCK, WIDEST, present_values
+from lftj.join.access.row_scan import RowScan
+from lftj.join.context import Context
+from lftj.join.plan.order_costs import NARROW
+from lftj.join.plan.variable_orders import variables_of
+from lftj.program.normal_form import NormalRule, PositiveAtom, Ref
+from lftj.storage.relation import RelationVersion
+from lftj.storage.transient_relation import LooseRows
+
+_LEAST = 1 << 15  # rows below which a search takes no time
+_SMALLER = 2  # times that a relation has to have fewer rows than the one that it restricts
+_SAMPLE = 1024  # rows that tell what tests are worth
+_PASSING = 0.75  # share of the rows that pass from which on a test is not worth its time
+_WORTH_IT = 0.5  # the same for all tests together, which is to leave much less to sort
+_MATCHING = "#matching"
+"""Behind a relation's name: the rows of it that may match, for what is remembered by name."""
+
+Passes = Callable[[Mapping[int, np.ndarray]], np.ndarray]
+
+
+class RowTest(NamedTuple):
+    """What rows of a relation have to pass: which columns are looked at, and of these for each row whether it does."""
+
+    columns: tuple[int, ...]
+    passes: Passes
+    by: str
+    """The relation that restricts them, itself where values are compared."""
+
+
+class MatchingRows:
+    """The rows of a relation, read by this `name`, that pass `tests`, which reject most rows first; about `share` of them."""
+
+    def __init__(self, name: str, relation: RelationVersion, tests: Iterable[RowTest], context: Context):
+        self.name, self._relation, self._context = name, relation, context
+        sample = dict(enumerate(relation.sample(_SAMPLE)))
+        found = [(np.count_nonzero(passes := test.passes(sample)) / len(passes), test, passes) for test in tests]
+        useful = sorted((each for each in found if each[0] <= _PASSING), key=itemgetter(0))
+        self.tests = [test for _, test, _ in useful]
+        self.share = float(np.logical_and.reduce([passes for *_, passes in useful]).mean()) if useful else 1.0
+
+    @staticmethod
+    def of(rule: NormalRule, relations: Mapping[str, RelationVersion], cost: float, context: Context) -> MatchingRows | None:
+        """Those of the largest wide relation, if looking for them pays where a plan for all has this `cost`. O(rows of smaller ones)."""
+        reads = list(rule.reads)
+        wide = [number for number, atom in enumerate(rule.atoms) if len(atom.args) > NARROW]
+        if len(rule.atoms) < 2 or not wide or rule.source in context.orders:
+            return None
+        largest = max(wide, key=lambda number: relations[reads[number]].count)
+        name, relation = reads[largest], relations[reads[largest]]
+        if reads.count(name) > 1 or isinstance(relation, LooseRows):
+            return None
+        if relation.count < _LEAST or cost <= relation.count:
+            return None
+        found = MatchingRows(name, relation, _Tests(rule, relations, context).of(largest), context)
+        return found if found.tests and found.share <= _WORTH_IT else None
+
+    @property
+    def restricted_by(self) -> str:
+        """The names of the relations that tests are made of."""
+        return ", ".join(dict.fromkeys("the comparisons" if test.by == self.name else test.by for test in self.tests))
+
+    def rows(self) -> LooseRows:
+        """All that pass. O(n) for each column."""
+        relation, context = self._relation, self._context
+        context.spend(relation.count)
+        kept: list[np.ndarray] = []
+        size = 0
+        for block in relation.blocks(BLOCK, range(relation.schema.arity)):
+            picked = np.flatnonzero(self.tests[0].passes(dict(enumerate(block))))
+            for test in self.tests[1:]:
+                picked = picked[test.passes({column: block[column].take(picked) for column in test.columns})]
+            kept.append(block.take(picked, axis=1))
+            size += kept[-1].nbytes
+            context.check_memory(size)
+        schema = replace(relation.schema, name=relation.schema.name + _MATCHING, key=None)
+        return LooseRows(schema, context.arena, np.concatenate(kept, axis=1))
+
+
+class _Tests:
+    """The tests of a rule's atoms, each atom restricting one other at most."""
+
+    def __init__(self, rule: NormalRule, relations: Mapping[str, RelationVersion], context: Context):
+        self._rule, self._relations, self._context = rule, relations, context
+        self._left = set(range(len(rule.atoms)))
+
+    def of(self, number: int) -> list[RowTest]:
+        """What rows of an atom have to pass: its own comparisons, and values that smaller relations have in rows that pass theirs."""
+        atom, context = self._rule.atoms[number], self._context
+        self._left.discard(number)
+        own, place = own_tests(self._rule, atom), places(atom)
+        tests: list[RowTest] = []
+        if own.tests:
+            tests.append(RowTest(tuple(own.tested), lambda columns: own.passing(columns, context), atom.relation))
+        most = self._relations[atom.relation].count // _SMALLER
+        for other in sorted(self._left):
+            partner = self._rule.atoms[other]
+            shared = [variable for variable in places(partner) if variable in place]
+            if other in self._left and shared and self._relations[partner.relation].count <= most:
+                for variable, values in self._values(other, shared):
+                    if (passes := _among(values, place[variable])) is not None:
+                        tests.append(RowTest((place[variable],), passes, partner.relation))
+        return tests
+
+    def _values(self, number: int, variables: list[int]) -> Iterable[tuple[int, np.ndarray]]:
+        """The values of these variables in the rows of an atom that pass its tests."""
+        atom = self._rule.atoms[number]
+        relation, place, tests = self._relations[atom.relation], places(atom), self.of(number)
+        read = tuple(dict.fromkeys([*(column for test in tests for column in test.columns), *(place[variable] for variable in variables)]))
+        self._context.spend(relation.count)
+        columns = dict(zip(read, relation.columns(read), strict=True))
+        passing = _all_pass(tests, columns, relation.count)
+        return [(variable, columns[place[variable]][passing]) for variable in variables]
+
+
+def _all_pass(tests: Iterable[RowTest], columns: Mapping[int, np.ndarray], rows: int) -> np.ndarray:
+    passing = np.ones(rows, np.bool_)
+    for test in tests:
+        passing &= test.passes(columns)
+    return passing
+
+
+def places(atom: PositiveAtom) -> dict[int, int]:
+    """The variables of an atom, and the first column of each."""
+    found: dict[int, int] = {}
+    for column, argument in enumerate(atom.args):
+        if isinstance(argument, Ref):
+            found.setdefault(argument.variable, column)
+    return found
+
+
+def own_tests(rule: NormalRule, atom: PositiveAtom) -> RowScan:
+    """What the atom alone asks for, and those comparisons of the rule that need no more than its codes."""
+    alone = replace(rule, atoms=(atom,), negated=(), assignments=(), filters=())
+    known = places(atom).keys()
+    inside = [test for test in rule.filters if variables_of(test.left) | variables_of(test.right) <= known]
+    plain = tuple(test for test in inside if RowScan.of(replace(alone, filters=(test,)), ()) is not None)
+    scan = RowScan.of(replace(alone, filters=plain), ())
+    assert scan is not None
+    return scan
+
+
+def _among(values: np.ndarray, column: int) -> Passes | None:
+    """Whether a column's value is one of these; None where they lie too far apart for a table."""
+    low, high = (int(values.min()), int(values.max())) if values.size else (0, 0)
+    if high - low >= 1 << WIDEST:
+        return None
+    present = present_values(values, low, high - low + 1).view(np.bool_)
+
+    def passes(columns: Mapping[int, np.ndarray]) -> np.ndarray:
+        sought = columns[column]
+        return present.take(sought - low, mode="clip") & (sought >= low) & (sought <= high)
+
+    return passes

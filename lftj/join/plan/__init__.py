@@ -1,0 +1,1 @@
+"""Plans of joins: variable orders, their costs, statistics, and the choice of indexes."""

@@ -1,0 +1,107 @@
+"""From expressions to the code of the kernel's stack machine (`expression_kernels`)."""
+
+from __future__ import annotations
+
+from lftj.join.kernels import operation_kernels as code
+from lftj.join.kernels.layout_kernels import LAST_BIT
+from lftj.join.plan.plan import RulePlan
+from lftj.join.plan.variable_orders import type_of, variables_of
+from lftj.program.arithmetic import operator_may_fail
+from lftj.program.normal_form import Apply, Expression, Filter, Ref, Value
+from lftj.types import Type, code_range, encode_constant
+from lftj.types.dictionary import Dictionary
+
+_INTEGER = {
+    "+": code.ADD, "-": code.SUBTRACT, "*": code.MULTIPLY, "/": code.DIVIDE, "%": code.REMAINDER, "^": code.POWER, "neg": code.NEGATE,
+    "min": code.LEAST, "max": code.GREATEST, "band": code.BIT_AND, "bor": code.BIT_OR, "bxor": code.BIT_XOR, "bnot": code.BIT_NOT,
+    "bshl": code.SHIFT_LEFT, "bshr": code.SHIFT_RIGHT, "bshru": code.SHIFT_RIGHT_UNSIGNED, "land": code.LOGICAL_AND,
+    "lor": code.LOGICAL_OR, "lxor": code.LOGICAL_XOR, "lnot": code.LOGICAL_NOT, "to_int": code.FLOAT_TO_INT, "to_float": code.INT_TO_FLOAT,
+    "mirror": code.BIT_NOT, "year": code.YEAR, "month": code.MONTH, "day": code.DAY, "to_date": code.DAY_OF_TIME,
+}  # fmt: skip
+_FLOAT = {
+    "+": code.FLOAT_ADD, "-": code.FLOAT_SUBTRACT, "*": code.FLOAT_MULTIPLY, "/": code.FLOAT_DIVIDE, "%": code.FLOAT_REMAINDER,
+    "^": code.FLOAT_POWER, "neg": code.FLOAT_NEGATE, "min": code.LEAST, "max": code.GREATEST, "to_float": code.INT_TO_FLOAT,
+    "mirror": code.BIT_NOT,
+}  # fmt: skip
+_AS_IT_IS = ("as_int", "as_unsigned")
+_COMPARE = {
+    "=": code.EQUAL, "!=": code.NOT_EQUAL, "<": code.LESS, "<=": code.LESS_EQUAL, ">": code.GREATER, ">=": code.GREATER_EQUAL,
+}  # fmt: skip
+
+
+class ExpressionCode:
+    """The code of a plan's expressions, one after the other in `words`. `stack`: how many words its evaluation needs."""
+
+    def __init__(self, plan: RulePlan, dictionary: Dictionary):
+        self._plan = plan
+        self._dictionary = dictionary
+        self.words: list[int] = []
+        self.stack = 0
+
+    def encode(self, value: Value) -> int:
+        """A constant as it is stored."""
+        return encode_constant(value.type, value.value, self._dictionary)
+
+    def levels_read(self, *expressions: Expression) -> int:
+        """The levels whose bindings these expressions read, as a set of bits; levels beyond the last bit are left out."""
+        variables = set().union(*(variables_of(expression) for expression in expressions))
+        levels = self._plan.levels[: LAST_BIT + 1]
+        return sum(1 << number for number, level in enumerate(levels) if level.variable in variables)
+
+    def compute(self, expression: Expression) -> int:
+        """Add the code of an expression; where it starts."""
+        start = len(self.words)
+        self._emit(expression, 1)
+        self.words.append(code.END_CODE)
+        return start
+
+    def test(self, condition: Filter) -> int:
+        """Add the code of a comparison, which gives 1 or 0; where it starts."""
+        start = len(self.words)
+        self._emit(condition.left, 1)
+        self._emit(condition.right, 2)
+        operation = _COMPARE[condition.operator]
+        if operation >= code.LESS and type_of(self._plan.rule, condition.left).name == "str":
+            operation += code.TEXT_LESS - code.LESS
+        self.words += [operation, code.END_CODE]
+        return start
+
+    def _emit(self, expression: Expression, depth: int) -> None:
+        self.stack = max(self.stack, depth)
+        if isinstance(expression, Ref):
+            level = next(i for i, level in enumerate(self._plan.levels) if level.variable == expression.variable)
+            self.words += [code.PUSH_BINDING, level]
+        elif isinstance(expression, Value):
+            self.words += [code.PUSH_CONSTANT, self.encode(expression)]
+        else:
+            # one operand or two: normalisation nests min and max of several in pairs
+            operand = type_of(self._plan.rule, expression.args[0])
+            if (scaling := _scaling(expression, operand)) is not None:
+                self._emit(expression.args[0], depth)
+                self.stack = max(self.stack, depth + 1)
+                self.words += [code.PUSH_CONSTANT, *scaling]
+            else:
+                for i, argument in enumerate(expression.args):
+                    self._emit(argument, depth + i)
+                if operand.name == "timestamp" and expression.operator in ("year", "month", "day"):
+                    self.words.append(code.DAY_OF_TIME)
+                if expression.operator not in _AS_IT_IS:
+                    self.words.append(_operation(expression))
+            if operator_may_fail(expression.operator, expression.type) and (bounds := code_range(expression.type)):
+                self.stack = max(self.stack, depth + 1)
+                self.words += [code.PUSH_CONSTANT, bounds[0], code.AT_LEAST, code.PUSH_CONSTANT, bounds[1], code.AT_MOST]
+
+
+def _operation(expression: Apply) -> int:
+    return (_FLOAT if expression.type.name == "float" else _INTEGER)[expression.operator]
+
+
+def _scaling(expression: Apply, operand: Type) -> tuple[int, int] | None:
+    """The power of ten, and the operation with it, that a conversion from or to a decimal is; None for anything else."""
+    scale = operand.scale or 0
+    if expression.operator == "round":
+        places = expression.type.scale or 0
+        return (10 ** (places - scale), code.MULTIPLY) if places >= scale else (10 ** (scale - places), code.ROUND)
+    if operand.name != "decimal":
+        return None
+    return {"to_float": (10**scale, code.SCALED_TO_FLOAT), "to_int": (10**scale, code.DIVIDE)}.get(expression.operator)

@@ -1,0 +1,1 @@
+"""Runs of plans: assembling the arrays of the kernel, slices of work, threads."""

@@ -1,0 +1,64 @@
+"""The rows of a rule in pieces of whole groups, so that what is made of a group is far less than its rows need never hold them all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from lftj.join.access.row_scan import scanned_rows
+from lftj.join.context import Context
+from lftj.join.plan.planning import begins_with, plan_behind
+from lftj.join.run.evaluate import Columns, Relations, chunks, looked_up, owned, plan_once
+from lftj.program.normal_form import NormalRule
+
+_PIECE = 2_000_000
+"""Rows from which on a piece ends behind the next group."""
+_DEARER = 4.0
+
+
+def evaluate_by_groups(
+    rule: NormalRule, relations: Relations, context: Context, *, needed: tuple[int, ...], width: int, count: bool = True
+) -> Iterator[tuple[Columns, np.ndarray]]:
+    """The values of `needed` over all satisfying assignments, and how many of these each row stands for, in pieces of rows: no group, the
+    first `width` of `needed`, is in two. Rows may repeat; without `count` every count is 1.
+
+    The rows of a single relation may be read as they lie (`row_scan`), and partners that are found by a key looked up (`lookups`).
+    Where rows are many the plan begins with the group, unless that is far dearer: then, as where they are few, they come all at once.
+    Raises LimitError when a piece takes more memory than it may.
+    """
+    if (found := scanned_rows(rule, needed, relations, context)) is not None:
+        yield found
+        return
+    plan, relations = plan_once(rule, relations, context, needed=needed, count=count)
+    if (looked := looked_up(plan, needed, relations, context, count=count)) is not None:
+        yield looked
+        return
+    apart = begins_with(plan.outputs[:width], plan)
+    if count and width and not apart and rule.source not in context.orders and plan.choice.bindings[-1] > _PIECE:
+        grouped = plan_behind(rule, needed[:width], needed, relations, context.statistics)
+        if grouped is not None and grouped.choice.cost <= _DEARER * plan.choice.cost:
+            plan, apart = grouped, True
+    waiting: list[np.ndarray] = []
+    rows, enough = 0, _PIECE
+    for chunk in chunks(plan, relations, context):
+        waiting.append(owned(chunk))
+        rows += chunk.shape[1]
+        context.check_memory(8 * len(chunk) * rows)
+        if apart and rows >= enough:
+            whole = np.concatenate(waiting, axis=1)
+            end = _last_group(whole, width)
+            if end:
+                yield list(whole[:-1, :end]), whole[-1, :end]
+            waiting = [whole[:, end:].copy()]
+            rows -= end
+            enough = max(_PIECE, 2 * rows)  # a large group is not looked through at every chunk
+    if rows:
+        whole = waiting[0] if len(waiting) == 1 else np.concatenate(waiting, axis=1)
+        yield list(whole[:-1]), whole[-1]
+
+
+def _last_group(rows: np.ndarray, width: int) -> int:
+    """Where the group of the last row begins."""
+    other = (rows[:width] != rows[:width, -1:]).any(axis=0)
+    return len(other) - int(np.argmax(other[::-1])) if other.any() else 0

@@ -1,1 +1,0 @@
-"""Bringing views up to date when what they read has changed."""

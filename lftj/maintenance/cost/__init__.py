@@ -1,0 +1,1 @@
+"""The cost model: evaluation and update in one unit, so that they can be compared."""

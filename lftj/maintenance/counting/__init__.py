@@ -1,0 +1,1 @@
+"""Elastic counting: iteration and proof count of every row, bootstrapped and updated."""

@@ -1,0 +1,78 @@
+"""What is kept of a recursive stratum between commits [Elastic 4]: every row with its iteration and its number of proofs in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from lftj.maintenance.counting.choosing import Candidates
+from lftj.maintenance.counting.iterated_relation import IteratedRelation
+from lftj.maintenance.counting.rule_queries import RuleQueries
+from lftj.program.monotone import Lattice
+from lftj.program.normal_form import NormalRule, RelationSchema
+from lftj.storage.delta import no_rows
+from scantree import Arena
+
+_SEEN = 64  # changed rows after which their average tells something
+_FORGET = 0.9
+
+
+@dataclass(frozen=True)
+class StratumState:
+    """One immutable version. `work`: what the last bootstrap cost (see `effort`), `steps`: the kernel steps of it; `used`: whether an
+    update has succeeded since, and `failures`: how many were given up in a row.
+
+    `candidates`: of relations with a choice domain, with their proofs; of those `relations` have the rows that are accepted.
+    `spent` and `changes`: what past updates cost, and the changed rows below that they were for; recent ones weigh more.
+    `lattices`: which relations keep the least or greatest value of each group; then `rules` are those of `attaining`.
+    Invariant [Theorem 3.5]: `relations` are what a bootstrap on the same input gives, iteration by iteration and count by count.
+    """
+
+    schemas: Mapping[str, RelationSchema]
+    relations: Mapping[str, IteratedRelation]
+    rules: tuple[RuleQueries, ...]
+    work: int = 0
+    steps: int = 0
+    used: bool = False
+    failures: int = 0
+    spent: float = 0.0
+    changes: float = 0.0
+    candidates: Mapping[str, Candidates] = field(default_factory=dict)
+    lattices: Mapping[str, Lattice] = field(default_factory=dict)
+
+    @staticmethod
+    def empty(schemas: Mapping[str, RelationSchema], arena: Arena) -> StratumState:
+        """No rules and no rows."""
+        relations = {name: IteratedRelation.of(schema, arena, no_rows(schema.arity), *no_rows(2)) for name, schema in schemas.items()}
+        chosen = {
+            name: Candidates.of(schema, arena, no_rows(schema.arity), *no_rows(2)) for name, schema in schemas.items() if schema.choice
+        }
+        return StratumState(schemas, relations, (), candidates=chosen)
+
+    def queries_of(self, rules: Iterable[NormalRule]) -> tuple[RuleQueries, ...]:
+        """The queries of these rules: those of a rule that was here, with their plans, or new ones."""
+        members = frozenset(self.schemas)
+        left = list(self.rules)
+        found: list[RuleQueries] = []
+        for rule in rules:
+            known = next((queries for queries in left if queries.rule is rule or queries.rule == rule), None)
+            if known is not None:
+                left.remove(known)
+            found.append(known or RuleQueries(rule, members))
+        return tuple(found)
+
+    def experienced(self, spent: int, changes: int) -> StratumState:
+        """The same state, knowing what one more update took."""
+        return replace(self, spent=self.spent * _FORGET + spent, changes=self.changes * _FORGET + changes)
+
+    def expected(self, changes: int) -> float | None:
+        """What an update for so many changed rows will cost, going by those before; None when too few were seen to tell."""
+        return self.spent / self.changes * changes if self.changes >= _SEEN else None
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the rows in all key orders, iterations and counts included, but for what the views share: the rows in one order."""
+        relations = self.relations.values()
+        shared = sum(8 * relation.count * (len(relation.schema.columns) - 1) for relation in relations)
+        candidates = sum(kept.bytes for kept in self.candidates.values())
+        return sum(sum(relation.memory().values()) for relation in relations) - shared + candidates

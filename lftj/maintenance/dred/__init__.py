@@ -1,0 +1,1 @@
+"""Delete and re-derive (DRed): recursive strata followed by their rows, without counts."""

@@ -1,0 +1,176 @@
+"""Rounds of improvement with few offers each, in compiled code: what is better of the offers is read by the rules, which makes new offers.
+
+The trees, the questions and how these are asked are those of compiled iterations (`rounds_kernels`), a relation's delta being the rows that
+move. Offers are records as proofs are; nothing is said of them but the row. A round is done whole or not at all.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lftj.maintenance.counting.apply_iteration_kernels import (
+    ARITY,
+    CURRENT,
+    FOUND,
+    HEIGHT,
+    LOSING,
+    LOST,
+    MOVING,
+    RELATION_WORDS,
+    ROOT,
+    change_tree,
+    end_round,
+    less,
+    picked,
+    replace_tree,
+    sort_few,
+)
+from lftj.maintenance.counting.rounds_kernels import (
+    DUE,
+    DUE_EFFORT,
+    EFFORT,
+    FINISHED,
+    FULL,
+    LEFT,
+    LIMIT,
+    MOVE_EFFORT,
+    ROUND_EFFORT,
+    ROUNDS,
+    RUN_WORDS,
+    STATUS,
+    WORK,
+    ask_all,
+    at_limit,
+    has_room,
+)
+from lftj.maintenance.counting.waiting_kernels import HEAD, ROW
+from scantree.build_kernels import build
+from scantree.jit import compiled
+from scantree.page_kernels import leaf_column
+from scantree.read_kernels import first_with
+
+# words of a relation's record, behind those that other rounds know
+BY_GROUP = RELATION_WORDS  # the tree in whose order a group's columns come first
+GROUP = RELATION_WORDS + 1  # how many columns these are: all, where every row is kept
+RISING = RELATION_WORDS + 2  # 1: the greatest value is the best
+IMPROVED_WORDS = RELATION_WORDS + 3
+
+# words of the run, behind those that other runs know
+MOST_DUE = RUN_WORDS  # offers beyond which a round is for others
+IMPROVEMENT_WORDS = RUN_WORDS + 1
+
+
+@compiled
+def gather_offers(numbers, order, due, count, relation):
+    """The offers to a relation with their columns in this order, sorted; the complement of a rising value, so that the best come first."""
+    size = 0
+    for i in range(count):
+        size += due[i, HEAD] == relation
+    rows = np.empty((numbers[ARITY], size), np.int64)
+    at = 0
+    for i in range(count):
+        if due[i, HEAD] == relation:
+            for line in range(rows.shape[0]):
+                rows[line, at] = due[i, ROW + order[line]]
+            if numbers[RISING]:
+                rows[rows.shape[0] - 1, at] = ~rows[rows.shape[0] - 1, at]
+            at += 1
+    sort_few(rows, rows.shape[0])
+    return rows
+
+
+@compiled
+def compare_offers(memory, trees, relation, due, count, kinds):
+    """The rows that come, FOUND, and those that go for them, LOST, as `kinds` tell, by their columns and in no order. Their number."""
+    numbers = trees.relations[relation]
+    number, group, flip = numbers[BY_GROUP], numbers[GROUP], -numbers[RISING]
+    order, layout = trees.orders[number], trees.layouts[number]
+    root, height = trees.records[number, ROOT], trees.records[number, HEIGHT]
+    rows = gather_offers(numbers, order, due, count, relation)
+    changes = np.empty((numbers[ARITY], 2 * rows.shape[1]), np.int64)
+    groups = rows[:group]
+    size = 0
+    for i in range(rows.shape[1]):
+        if i > 0 and not less(rows, group, i - 1, i):
+            continue
+        leaf, slot, _ = first_with(memory, root, height, layout, groups, i)
+        if leaf != 0:
+            had = memory[leaf_column(leaf, group) + slot] if group < rows.shape[0] else 0
+            if group == rows.shape[0] or had ^ flip <= rows[group, i]:
+                continue
+            for line in range(rows.shape[0]):
+                changes[order[line], size] = rows[line, i]
+            changes[order[group], size] = had
+            kinds[size] = LOST
+            size += 1
+        for line in range(rows.shape[0]):
+            changes[order[line], size] = rows[line, i]
+        if group < rows.shape[0]:
+            changes[order[group], size] = rows[group, i] ^ flip
+        kinds[size] = FOUND
+        size += 1
+    return changes, size
+
+
+@compiled
+def take_better(memory, trees, relation, due, count):
+    """Bring a relation's trees up to date with what it is offered, and make those of its delta: rows of the delta, and rows changed."""
+    kinds = np.empty(2 * count, np.int64)
+    changes, size = compare_offers(memory, trees, relation, due, count, kinds)
+    numbers, kinds = trees.relations[relation], kinds[:size]
+    arity = numbers[ARITY]
+    better = 0
+    for i in range(size):
+        better += kinds[i] == FOUND
+    if better == 0:
+        return 0, 0
+    for number in range(numbers[CURRENT], numbers[MOVING]):
+        order = trees.orders[number]
+        inserts = picked(changes, kinds, FOUND, FOUND, order, arity, arity)
+        change_tree(memory, trees, number, inserts, picked(changes, kinds, LOST, LOST, order, arity, arity))
+    for number in range(numbers[MOVING], numbers[LOSING]):
+        made = picked(changes, kinds, FOUND, FOUND, trees.orders[number], arity, arity)
+        replace_tree(memory, trees.records[number], *build(memory, trees.layouts[number], made, better))
+    return better, size * (numbers[MOVING] - numbers[CURRENT])
+
+
+@compiled
+def take_all(memory, trees, control, due, moves):
+    """As `take_better`, of every relation; `moves`: the rows of each delta. Whether there are any."""
+    control[EFFORT] += control[ROUND_EFFORT] + control[DUE] * control[DUE_EFFORT]
+    found = 0
+    for relation in range(trees.relations.shape[0]):
+        better, changed = take_better(memory, trees, relation, due, control[DUE])
+        control[EFFORT] += control[MOVE_EFFORT] * changed
+        moves[relation, 0] = better
+        found += better
+    return found > 0
+
+
+@compiled
+def run_improvement(memory, around, trees, questions, due, found, control):
+    """Do rounds until nothing is offered or STATUS says why not; the first DUE records of `due` are offers, as is what they are then."""
+    moves = np.zeros((trees.relations.shape[0], 2), np.int64)
+    control[STATUS] = FINISHED
+    while control[DUE] > 0:
+        if at_limit(control):
+            control[STATUS] = LIMIT
+            return
+        control[STATUS] = LEFT if has_room(memory, control) else FULL
+        if control[STATUS] == FULL or control[DUE] > control[MOST_DUE]:
+            return
+        work, effort = control[WORK], control[EFFORT]
+        count = 0
+        improved = take_all(memory, trees, control, due, moves)
+        if improved:
+            count = ask_all(around, trees, questions, control, moves, -1, found, 0)
+        end_round(memory, trees, count >= 0)
+        if count < 0:
+            control[WORK], control[EFFORT] = work, effort
+            return
+        for i in range(count):
+            for word in range(found.shape[1]):
+                due[i, word] = found[i, word]
+        control[DUE] = count
+        control[ROUNDS] += improved
+        control[STATUS] = FINISHED

@@ -1,0 +1,167 @@
+"""Recursive strata with relations that keep the least or greatest value of each group: semi-naïve evaluation with improvement.
+
+A round's delta has the rows that are new, and of a relation that keeps one value per group the groups whose value became better, with that
+value. Rounds are those of `recursion.fixpoint`; what they offer a group is compared with what it has. So a round costs in proportion to
+what is offered, times the logarithm of the relation. Of many offers the best are taken first (`best_rows`).
+
+The rows are all there is to know: after insertions alone evaluation goes on from the rows there were, with what the inserted rows offer.
+After anything else what rested on a lost row cannot be told from the rest by them: `monotone_update` keeps more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from lftj.join.context import Context
+from lftj.join.run.evaluate import Columns, Relations, chunks, plan_rule
+from lftj.maintenance.inputs.versions import CHANGE, Versions
+from lftj.maintenance.lattice.best_rows import BestRows
+from lftj.maintenance.lattice.compiled_lattice import FewOffers
+from lftj.maintenance.lattice.optimal_support import offering
+from lftj.maintenance.rules.full import head_picks
+from lftj.maintenance.semi_naive.fixpoint import Fixpoint
+from lftj.maintenance.semi_naive.variants import delta_name
+from lftj.program.monotone import Lattice
+from lftj.program.normal_form import NormalRule, PositiveAtom, RelationSchema
+from lftj.storage.database import base_name
+from lftj.storage.relation import RelationVersion
+from lftj.storage.transient_relation import LooseRows
+
+_OPEN = "#open"
+"""Behind a relation's name: its groups without a value."""
+
+
+class MonotoneFixpoint(Fixpoint[BestRows]):
+    """`relations` are those below; `found` says which of the stratum keep one value per group. `start` or `go_on`, then `finish`."""
+
+    best_first = True
+    """Whether a round may leave some of many offers to later rounds."""
+    compiled = True
+    """Whether rounds of few offers may be left to compiled code."""
+
+    def __init__(
+        self,
+        schemas: Mapping[str, RelationSchema],
+        found: Mapping[str, Lattice],
+        rules: list[NormalRule],
+        relations: Relations,
+        context: Context,
+    ):
+        self.rules = [offering(rule) for rule in rules]
+        super().__init__(schemas, self.rules, relations, context)
+        self._lattices = found
+        self.rounds = 0
+        # each relation is read whole, if only to compare what it is offered
+        self.totals = {name: RelationVersion.empty(schema, context.arena) for name, schema in schemas.items()}
+        self.few = FewOffers(schemas, found, self.variants, context)
+
+    def first(self, schema: RelationSchema, seeds: list[NormalRule]) -> BestRows:
+        """The base rows, and what the rules offer that read nothing of the stratum."""
+        rows = self._table(schema.name)
+        if base_name(schema.name) in self.lower:
+            rows.add_columns(self.lower[base_name(schema.name)].columns())
+        for rule in seeds:
+            self._offer(rule, self.lower, rows)
+        return rows
+
+    def go_on(self, rows: Relations, inserted: Mapping[str, Columns], came: Iterable[NormalRule] = ()) -> None:
+        """Begin with the rows of a fixpoint, after which rows were `inserted` below, where they are already, or into the stratum.
+
+        `came`: rules that have to do with all rows, not only these.
+        """
+        self.resume(rows)
+        self.offer(came)
+        self.proceed(inserted)
+
+    def proceed(self, inserted: Mapping[str, Columns]) -> None:
+        """Begin the first round with what is offered so far, and what rows `inserted` below or into the stratum offer."""
+        for name in self.schemas:
+            for source in inserted.keys() & {name, base_name(name)}:
+                self.rows[name].add_columns(inserted[source])
+        self.offer_inserted(inserted)
+        self._next_round()
+
+    def resume(self, rows: Relations) -> None:
+        """Begin with these rows, to which what is offered then adds."""
+        self.totals = {name: rows[name] for name in self.schemas}
+        self.rows = {name: self._table(name) for name in self.schemas}
+
+    def offer(self, rules: Iterable[NormalRule]) -> None:
+        """What rules offer, from all rows there are."""
+        for rule in rules:
+            self._offer(offering(rule), {**self.lower, **self.totals}, self.rows[rule.relation])
+
+    def offer_inserted(self, inserted: Mapping[str, Columns]) -> None:
+        """What the rules offer that read rows `inserted` below."""
+        for rule in self.rules:
+            for number, atom in enumerate(rule.atoms):
+                if atom.relation in inserted and atom.relation not in self.schemas:
+                    changed = PositiveAtom(delta_name(atom.relation), atom.args)
+                    one = replace(rule, atoms=(*rule.atoms[:number], changed, *rule.atoms[number + 1 :]))
+                    self.offer_driven(one, changed.relation, self._loose(self.lower[atom.relation].schema, inserted[atom.relation]))
+
+    def offer_again(self, rule: NormalRule, gone: Columns) -> None:
+        """What one of `rules` offers to the groups of rows that are gone."""
+        schema, lattice = self.schemas[rule.relation], self._lattices[rule.relation]
+        group = lattice.group(schema.arity)
+        open_ = RelationSchema(schema.name + _OPEN, tuple(schema.columns[column] for column in group))
+        groups = [gone[column] for column in group] or [gone[lattice.column][:1] * 0]
+        head = rule.head_in(rule.relation).args
+        sought = PositiveAtom(open_.name, tuple(head[column] for column in group))
+        self.offer_driven(replace(rule, atoms=(sought, *rule.atoms)), open_.name, LooseRows(open_, self.context.arena, groups))
+
+    def offer_opened(self, versions: Versions) -> None:
+        """What the rules offer where rows went below that they must not find."""
+        for rule in self.rules:
+            for atom in rule.negated:
+                if atom.relation in versions.deltas:
+                    bound = atom.bound_columns
+                    rows = versions.with_change(atom.relation, bound, versions.presence(atom.relation, bound).erases)[CHANGE]
+                    self.offer_driven(replace(rule, atoms=(atom.bound_in(CHANGE), *rule.atoms)), CHANGE, rows)
+
+    def finish(self) -> dict[str, RelationVersion]:
+        """Rounds until nothing improves. Endless where values improve for ever, but for the limits of the context."""
+        while self.active:
+            self.round()
+        return self.totals
+
+    def _table(self, name: str) -> BestRows:
+        return BestRows(self.totals[name], self._lattices.get(name), self.context.dictionary, best_first=self.best_first)
+
+    def _offer(self, rule: NormalRule, relations: Relations, rows: BestRows) -> None:
+        needed, picks = head_picks(rule)
+        plan = plan_rule(rule, relations, self.context, needed=needed, count=False, lasting=self.lasting)
+        for piece in chunks(plan, relations, self.context):
+            self.context.found += piece.shape[1]
+            rows.add(*((piece, picks) if needed else (np.zeros((1, 1), np.int64), np.zeros(1, np.int64))))
+
+    def offer_driven(self, rule: NormalRule, driver: str, rows: RelationVersion) -> None:
+        """Add what a rule offers that has an atom more, which reads `rows` by the name `driver`."""
+        if rows.count:
+            self._offer(rule, {**self.lower, **self.totals, driver: rows}, self.rows[rule.relation])
+
+    def _next_round(self) -> None:
+        """Make what improved the deltas, and bring the totals forward. A round counts as work, however little it finds."""
+        if self.compiled and self.few.worth_trying(sum(rows.offered for rows in self.rows.values())):
+            self._do_compiled()
+        self.context.spend(1)
+        self.context.check_memory(sum([rows.bytes for rows in self.rows.values()]))
+        self.rounds += 1
+        self.older = dict(self.totals)
+        for name, schema in self.schemas.items():
+            self.deltas[name] = self._loose(schema, self.rows[name].take_fresh())
+            self.totals[name] = self.rows[name].total
+
+    def _do_compiled(self) -> None:
+        """Rounds of few offers, up to one that is for others."""
+        offers = {name: rows.take_offers() for name, rows in self.rows.items()}
+        left = self.few.go(self.totals, self.lower, offers, self._plans)
+        for name, rows in self.rows.items():
+            rows.total = self.totals[name]
+            rows.add(left[name], np.arange(len(left[name])))
+
+    def _loose(self, schema: RelationSchema, rows: Columns) -> LooseRows:
+        return LooseRows(replace(schema, name=delta_name(schema.name), key=None), self.context.arena, rows)

@@ -1,0 +1,57 @@
+"""What a failure of arithmetic, of a functor or of an aggregate, a user's own included, says of where it happened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+from lftj.errors import DeclarationError, Span, UserFunctionError, ValueRangeError, ValueTypeError
+from lftj.maintenance.rules.commit_heads import CommitHeads
+from lftj.program.normal_form import QUESTION, AggregateTerm, FunctorRule, NormalRule, Stratum
+from scantree.layout import TooWideError
+
+_BRACES = "what stands in braces is computed for all values that are found there: repeat inside them what leaves values out"
+
+
+def placed(stratum: Stratum, heads: CommitHeads) -> AbstractContextManager[None]:
+    """As `placed_in`, by the rules of a stratum and those that are derived with them."""
+    return placed_in(lambda: [each for rule in stratum.rules for each in heads.together_with(rule)])
+
+
+@contextmanager
+def placed_in(those: Callable[[], Iterable[NormalRule | FunctorRule]]) -> Iterator[None]:
+    """Let a failure inside the block name the relations that these rules derive, and the place of the rule where it can only be one."""
+    try:
+        yield
+    except (ValueRangeError, ValueTypeError, UserFunctionError) as error:
+        span, where = _place(rules := list(those()))
+        error.span = error.span or span
+        error.message += f", {where}"
+        if any(_in_braces(rule) for rule in rules):
+            error.hint = f"{error.hint}; {_BRACES}" if error.hint else _BRACES
+        raise
+    except TooWideError as error:
+        span, where = _place(those())
+        hint = "divide the aggregates of a head among relations with fewer, over the same body"
+        raise DeclarationError(f"{where} more is kept than fits beside a group: {error}", code="E168", span=span, hint=hint) from error
+
+
+def _place(rules: Iterable[NormalRule | FunctorRule]) -> tuple[Span | None, str]:
+    """The place of the rule, if there is but one, and the relations in words."""
+    rules = list(rules)
+    places = {rule.span for rule in rules}
+    return places.pop() if len(places) == 1 else None, _where({rule.relation for rule in rules})
+
+
+def _in_braces(rule: NormalRule | FunctorRule) -> bool:
+    """Whether the rule is the inner body of an aggregate, which does not know the values that it is asked for."""
+    return "#" in rule.relation and isinstance(rule, NormalRule) and any(isinstance(term, AggregateTerm) for term in rule.head)
+
+
+def _where(relations: set[str]) -> str:
+    if any(name.startswith(QUESTION) for name in relations):  # parts have it under names of their own
+        return "in the question"
+    visible = [f"`{name}`" for name in sorted(relations) if "#" not in name]
+    if not visible:
+        return "in an inner part of a rule"
+    return f"in {'a rule' if len(visible) == 1 else 'one of the rules'} for {', '.join(visible)}"

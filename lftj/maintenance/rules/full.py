@@ -1,0 +1,123 @@
+"""Full evaluation of one relation: the rows its rules derive from relations that are up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from lftj.heads.aggregate import AggregateCall, aggregate
+from lftj.heads.support import support_counts
+from lftj.join.access.row_scan import scanned_rows
+from lftj.join.context import Context
+from lftj.join.run.by_groups import evaluate_by_groups
+from lftj.join.run.evaluate import Columns, Relations, chunks, looked_up, owned, plan_once, run_plan
+from lftj.join.run.least_values import least_plan, many_proofs
+from lftj.maintenance.rules.functor_rows import functor_rows
+from lftj.program.normal_form import AggregateTerm, FunctorRule, NormalRule, RelationSchema
+from lftj.storage.delta import no_rows
+from scantree.rows import sort_rows, union
+
+_COMPACT = 4_000_000  # rows gathered before repeated ones are taken out
+
+# Aggregates that no repetition changes: the search may stop at the first proof of each (group, arguments).
+_IDEMPOTENT = frozenset({"min", "max"})
+
+
+def derive(schema: RelationSchema, rules: Iterable[NormalRule | FunctorRule], relations: Relations, context: Context) -> Columns:
+    """The sorted, distinct rows that these rules, all for one relation, derive; stored columns, one of zeros for a nullary relation."""
+    rows = no_rows(schema.arity)
+    for rule in rules:
+        if isinstance(rule, FunctorRule):
+            found = functor_rows(rule, relations[rule.domain].columns(), context)
+        elif rule.aggregates:
+            found = aggregated(rule, relations, context)
+        else:
+            found, counts = projected(rule, relations, context)
+            context.found += int(counts.sum())
+        rows = found if not len(rows[0]) else union(rows, found)
+    return rows
+
+
+def projected(rule: NormalRule, relations: Relations, context: Context) -> tuple[Columns, np.ndarray]:
+    """The distinct head rows of a rule without aggregates, sorted, and how many assignments support each [LFTJ-IVM 2.2]."""
+    if rule.head and (found := scanned_rows(rule, rule.group, relations, context)) is not None:
+        return support_counts(*found)
+    needed, picks = head_picks(rule)
+    # with every variable in the head there is nothing to count: each assignment is its own row [LFTJ-IVM 2.1]
+    count = len(needed) < len(rule.variables)
+    plan, relations = plan_once(rule, relations, context, needed=needed, count=count)
+    if (found := looked_up(plan, needed, relations, context, count=count)) is not None:
+        columns, counts = found
+        if not np.array_equal(picks, np.arange(len(columns))):
+            columns = [columns[pick] for pick in picks]
+        return support_counts(columns or [np.zeros(len(counts), np.int64)], counts)
+    rows: Columns = no_rows(len(picks))
+    counts = np.empty(0, np.int64)
+    waiting: list[np.ndarray] = []
+    gathered = 0
+    for piece in chunks(plan, relations, context, compact=_fewer if needed else None):
+        waiting.append(owned(piece))
+        gathered += piece.shape[1]
+        context.check_memory((len(counts) + gathered) * piece.itemsize * len(piece))
+        if gathered > max(_COMPACT, len(counts)):
+            rows, counts = _compact(rows, counts, waiting, picks)
+            waiting, gathered = [], 0
+    return _compact(rows, counts, waiting, picks)
+
+
+def head_picks(rule: NormalRule) -> tuple[tuple[int, ...], np.ndarray]:
+    """The values that a head needs, and for each of its columns which of them it is."""
+    head = rule.group
+    needed = tuple(dict.fromkeys(head))
+    return needed, np.array([needed.index(variable) for variable in head], np.int64)
+
+
+def _fewer(rows: np.ndarray) -> np.ndarray:
+    """Output rows of a part, sorted, each once with its proofs added up."""
+    columns, counts = support_counts(list(rows[:-1]), rows[-1])
+    return np.array([*columns, counts])
+
+
+def _compact(rows: Columns, counts: np.ndarray, pieces: Sequence[np.ndarray], picks: np.ndarray) -> tuple[Columns, np.ndarray]:
+    if not pieces:
+        return rows, counts
+    new = pieces[0] if len(pieces) == 1 else np.concatenate(pieces, axis=1)
+    columns = [new[pick] for pick in picks] or [np.zeros(new.shape[1], np.int64)]
+    if len(counts):
+        columns = [np.concatenate(pair) for pair in zip(rows, columns, strict=True)]
+    return support_counts(columns, np.concatenate((counts, new[-1])) if len(counts) else new[-1])
+
+
+def aggregated(rule: NormalRule, relations: Relations, context: Context) -> Columns:
+    """The head rows of a rule with aggregates, sorted."""
+    terms = [term for term in rule.head if isinstance(term, AggregateTerm)]
+    needed = tuple(dict.fromkeys([*rule.group, *(argument.variable for term in terms for argument in term.args)]))
+    least = least_plan(rule, relations, context)
+    if least is not None and many_proofs(least, relations, context):
+        pieces = iter([run_plan(least, relations, context)])
+    else:
+        count = any(term.function not in _IDEMPOTENT for term in terms)
+        pieces = evaluate_by_groups(rule, relations, context, needed=needed, width=len(set(rule.group)), count=count)
+    found = [_aggregated(rule, terms, dict(zip(needed, columns, strict=True)), counts, context) for columns, counts in pieces]
+    if len(found) == 1:
+        return found[0]
+    return sort_rows([np.concatenate(columns) for columns in zip(*found, strict=True)]) if found else no_rows(len(rule.head))
+
+
+def _aggregated(
+    rule: NormalRule, terms: Sequence[AggregateTerm], place: Mapping[int, np.ndarray], counts: np.ndarray, context: Context
+) -> Columns:
+    """The head rows of some groups, sorted. `place`: the columns of the needed variables."""
+    group = rule.group
+    types = [variable.type for variable in rule.variables]
+    calls = [
+        AggregateCall(term.function, [place[a.variable] for a in term.args], [types[a.variable] for a in term.args], term.type)
+        for term in terms
+    ]
+    group_types = [types[variable] for variable in group]
+    groups, results = aggregate(
+        [place[v] for v in group], calls, counts, context.dictionary, context.user_aggregates, group_types=group_types
+    )
+    group_columns, result_columns = iter(groups), iter(results)
+    return sort_rows([next(result_columns) if isinstance(term, AggregateTerm) else next(group_columns) for term in rule.head])

@@ -1,0 +1,102 @@
+"""Functors as relations: the rows of the domain, each longer by each value of the functor (or kept, when a predicate holds)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from lftj.errors import LftjError
+from lftj.frames.frame import Target
+from lftj.frames.out import to_values
+from lftj.frames.python_columns import code_values
+from lftj.join.context import Context
+from lftj.join.run.evaluate import Columns
+from lftj.program.functors import STRING_FUNCTORS, Functor
+from lftj.program.normal_form import FunctorRule
+from lftj.types import STR, floats_to_codes
+from scantree.rows import equal_runs, sort_rows
+
+_CHARACTERS = 8  # of a string, made in the time of a kernel step
+_AT_ONCE = 8192
+"""Rows between looks at limits and at Ctrl-C, where Python makes each."""
+_TEXT_AT_ONCE = 4 << 20
+"""Bytes of text between them, where patterns are looked for."""
+_TEXT_OF_STEP = 64
+"""Bytes of text that a pattern is looked for in, in the time of a kernel step or two."""
+
+
+def functor_rows(rule: FunctorRule, domain: Columns, context: Context) -> Columns:
+    """The sorted rows of a functor's relation over these rows of its domain, which are sorted.
+
+    One Python call per row, about half a microsecond; values become codes, and codes values, a column at a time. `match` goes through all
+    texts of a pattern at once. Rows count as work, and strings by their length: in a cycle they may grow for ever.
+    """
+    functor = STRING_FUNCTORS[rule.functor]
+    try:
+        if functor.at_once is not None:
+            keep = _matching(functor.at_once, domain, context) ^ rule.functor.startswith("!")
+            return [column[keep] for column in domain]
+        results = _each(functor, rule, domain, context)
+    except LftjError as error:
+        error.span = error.span or rule.span
+        raise
+    if rule.result is None:
+        keep = np.array(results, bool)
+        return [column[keep] for column in domain]
+    if functor.many:
+        return _with_each(domain, results, context)
+    return sort_rows([*domain, code_values(results, Target(rule.functor, rule.result, context.dictionary)).codes])
+
+
+def _each(functor: Functor, rule: FunctorRule, domain: Columns, context: Context) -> list[Any]:
+    """The result for each row."""
+    results: list[Any] = []
+    made = 0  # bytes of text, about
+    for first in range(0, len(domain[0]), _AT_ONCE):
+        some = [column[first : first + _AT_ONCE] for column in domain]
+        arguments = [to_values(type, column, context.dictionary) for type, column in zip(rule.types, some, strict=True)]
+        new = [functor.evaluate(*values) for values in zip(*arguments, strict=True)]
+        results += new
+        letters = sum(map(len, new)) if rule.result == STR else 0
+        made += letters
+        context.spend(len(new) + letters // _CHARACTERS)
+        context.check_memory(made)
+    return results
+
+
+def _matching(at_once: Callable[[str, Any], np.ndarray], domain: Columns, context: Context) -> np.ndarray:
+    """For each row whether its second column's text matches its first's, by which rows are sorted."""
+    patterns, texts = domain
+    known = context.dictionary.texts()
+    starts = equal_runs([patterns], 1).tolist()
+    ends = [*starts[1:], len(texts)] if starts else []
+    lengths = np.cumsum(known.lengths(texts))
+    found = [np.empty(0, bool)]
+    for first, last in zip(starts, ends, strict=True):
+        pattern = known.decode_one(int(patterns[first]))
+        while first < last:
+            before = int(lengths[first - 1]) if first else 0
+            behind = int(np.searchsorted(lengths, before + _TEXT_AT_ONCE, side="right"))
+            end = min(last, max(first + 1, behind))
+            found.append(at_once(pattern, known.decode(texts[first:end])))
+            context.spend(end - first + (int(lengths[end - 1]) - before) // _TEXT_OF_STEP)
+            first = end
+    return np.concatenate(found)
+
+
+def _codes(numbers: range | np.ndarray) -> np.ndarray:
+    return (
+        numbers.start + numbers.step * np.arange(len(numbers), dtype=np.int64) if isinstance(numbers, range) else floats_to_codes(numbers)
+    )
+
+
+def _with_each(domain: Columns, results: Sequence[range | np.ndarray], context: Context) -> Columns:
+    """Each row of the domain with each of its numbers. Raises LimitError before they are made where they would pass a limit."""
+    counts = np.array([len(numbers) for numbers in results], np.int64)
+    total = int(counts.sum())
+    context.spend(total)
+    context.check_memory(8 * total * (len(domain) + 1))
+    numbers = [_codes(each) for each in results]
+    return sort_rows([*(np.repeat(column, counts) for column in domain), np.concatenate([*numbers, np.empty(0, np.int64)])])

@@ -1,0 +1,144 @@
+"""Full evaluation that leaves behind what later updates start from: support counts and the states of aggregates."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lftj.heads.support import support_counts
+from lftj.heads.support_state import SupportState
+from lftj.join.context import Context
+from lftj.join.run.evaluate import Columns, Relations
+from lftj.maintenance.inputs.rule_work import RuleWork, moment
+from lftj.maintenance.rules.body import Body
+from lftj.maintenance.rules.chosen_way import choose_again
+from lftj.maintenance.rules.commit_heads import CommitHeads
+from lftj.maintenance.rules.full import aggregated, projected
+from lftj.maintenance.rules.functor_rows import functor_rows
+from lftj.maintenance.rules.rule_state import RelationState, RuleState
+from lftj.maintenance.trace.trace_state import collected, trace_from_nothing
+from lftj.program.normal_form import FunctorRule, NormalRule, RelationSchema
+from lftj.storage.database import base_name
+from lftj.storage.delta import no_rows
+from lftj.storage.relation import RelationVersion
+
+Signed = tuple[Columns, np.ndarray]
+"""Head rows and how often each counts: proofs won, or lost when negative."""
+
+
+def establish(
+    schema: RelationSchema,
+    rules: tuple[NormalRule | FunctorRule, ...],
+    relations: Relations,
+    context: Context,
+    heads: CommitHeads,
+    strategy: str,
+    kept: RelationState | None,
+) -> tuple[Columns, RelationState, list[RuleWork]]:
+    """The sorted, distinct rows of a relation, base rows included, its state, and what was done.
+
+    `kept` is the state before, whose plans go on being used where the rule is still there.
+    """
+    pieces: list[Signed] = []
+    states: list[RuleState] = []
+    works: list[RuleWork] = []
+    for rule in rules:
+        before = kept.state_of(rule) if kept is not None else None
+        piece, state, work = evaluate_rule(rule, before, relations, context, heads, strategy)
+        pieces.append(piece)
+        states.append(state)
+        works.append(work)
+    base = relations.get(base_name(schema.name))
+    has_base = base is not None and base.count > 0
+    if base is not None and has_base:
+        pieces.append((base.columns(), np.ones(base.count, np.int64)))
+    if not pieces or not is_supported(states, has_base):
+        rows = pieces[0][0] if pieces else no_rows(schema.arity)
+        return rows, RelationState(tuple(states), None), works
+    rows, counts = support_counts(*joined(pieces))
+    return rows, RelationState(tuple(states), SupportState.build(context.arena, rows, counts)), works
+
+
+def evaluate_rule(
+    rule: NormalRule | FunctorRule,
+    before: RuleState | None,
+    relations: Relations,
+    context: Context,
+    heads: CommitHeads,
+    strategy: str,
+) -> tuple[Signed, RuleState, RuleWork]:
+    """A rule's sorted head rows with their numbers of proofs, its state, and what was done. `before`: its state, if it had one."""
+    started, spent, divided = moment(), context.work, len(context.divided)
+    work = RuleWork(rule.relation, rule_name(rule), strategy)
+    body = before.body if before is not None else None
+    if isinstance(rule, NormalRule) and rule.aggregates and (body or Body(rule)).extremes is None:
+        rows, state = heads.rows(rule, work, follow=strategy in ("full", "added"))
+        counts = np.ones(len(rows[0]), np.int64)
+    else:
+        rows, counts, state = _evaluate(rule, before, relations, context)
+        work.assignments = int(counts.sum())
+        state = state._replace(work=context.work - spent)
+    work.steps, work.head_changes = context.work - spent, len(counts)
+    work.since(started)
+    work.bytes = state.bytes
+    work.divided(context.divided[divided:])
+    return (rows, counts), state, work
+
+
+def removed_rows(state: RuleState, relation: RelationVersion) -> tuple[Signed, RuleWork]:
+    """The rows of a rule that goes, the only one of its relation, as they stand there."""
+    work = RuleWork(state.rule.relation, rule_name(state.rule), "removed", head_changes=relation.count)
+    return (relation.columns(), np.ones(relation.count, np.int64)), work
+
+
+def evaluate_removed(state: RuleState, relations: Relations, context: Context) -> tuple[Signed, RuleWork]:
+    """The head rows of a rule that goes, over the old relations, counted as its state counts them: all proofs, or those that a search
+    for the first one finds."""
+    started, before = moment(), context.work
+    if state.trace is None or state.body is None:
+        rows, counts, _ = _evaluate(state.rule, state, relations, context, traced=False)
+    else:
+        columns, counts = collected(state.trace.body, state.trace.body.plan, relations, context)
+        rows, counts = support_counts(state.body.head_rows(columns, len(counts)), counts)
+    work = RuleWork(state.rule.relation, rule_name(state.rule), "removed", steps=context.work - before, head_changes=len(counts))
+    work.since(started)
+    return (rows, counts), work
+
+
+def is_supported(rules: list[RuleState], has_base: bool) -> bool:
+    """Whether a row may be derived in several ways, so that its support has to be counted."""
+    if len(rules) + has_base != 1:
+        return True
+    return any(state.body is not None and not state.body.calls and state.body.projects for state in rules)
+
+
+def rule_name(rule: NormalRule | FunctorRule) -> str:
+    """How reports call a rule: the number of the user's rule it came from."""
+    return f"#{rule.source}"
+
+
+def _evaluate(
+    rule: NormalRule | FunctorRule, before: RuleState | None, relations: Relations, context: Context, *, traced: bool = True
+) -> tuple[Columns, np.ndarray, RuleState]:
+    """The rows and the state of a rule that shares nothing with others. Not `traced`: without indices in any case."""
+    if isinstance(rule, FunctorRule):
+        rows = functor_rows(rule, relations[rule.domain].columns(), context)
+        return rows, np.ones(len(rows[0]), np.int64), RuleState(rule, None)
+    body = (before.body if before is not None else None) or Body(rule)
+    if body.extremes is not None:
+        relations[body.extremes.relation].tree(body.extremes.order)
+        rows = aggregated(rule, relations, context)
+        return rows, np.ones(len(rows[0]), np.int64), RuleState(rule, body)
+    choice, sizes = choose_again(body, before, relations, context) if traced else (None, {})
+    if choice is None:
+        return *projected(rule, relations, context), RuleState(rule, body, own_sizes=sizes)
+    columns, counts, trace = trace_from_nothing(choice, relations, context)
+    rows, counts = support_counts(body.head_rows(columns, len(counts)), counts)
+    return rows, counts, RuleState(rule, body, own_trace=trace, own_sizes=sizes)
+
+
+def joined(pieces: list[Signed]) -> Signed:
+    """Rows of several rules, one after the other."""
+    if len(pieces) == 1:
+        return pieces[0]
+    width = len(pieces[0][0])
+    return [np.concatenate([rows[i] for rows, _ in pieces]) for i in range(width)], np.concatenate([counts for _, counts in pieces])

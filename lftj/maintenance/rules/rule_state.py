@@ -1,0 +1,81 @@
+"""What is kept of a rule between commits: plans, the work of its last full evaluation, and the states of its head."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import NamedTuple
+
+from lftj.heads.aggregate_state import AggregateState
+from lftj.heads.support_state import SupportState
+from lftj.maintenance.rules.body import Body
+from lftj.maintenance.rules.guarded_groups import Guards
+from lftj.maintenance.rules.shared_head import SharedHead
+from lftj.maintenance.trace.trace_state import TraceState
+from lftj.program.normal_form import FunctorRule, NormalRule
+
+
+class RuleState(NamedTuple):
+    """One version of what is kept of a rule. `work`: kernel steps of its last full evaluation; `own_sizes`: see `chosen_way`.
+
+    An aggregated rule keeps all it does in `head`, together with others that have the same body and groups.
+    """
+
+    rule: NormalRule | FunctorRule
+    body: Body | None
+    work: int = 0
+    own_trace: TraceState | None = None
+    head: SharedHead | None = None
+    own_sizes: Mapping[str, int] = MappingProxyType({})
+
+    @staticmethod
+    def sharing(rule: NormalRule, head: SharedHead) -> RuleState:
+        """The state of an aggregated rule."""
+        return RuleState(rule, head.shared.body, head.work, head=head)
+
+    @property
+    def trace(self) -> TraceState | None:
+        """The sensitivity indices of a rule that is maintained by its trace."""
+        return self.own_trace if self.head is None else self.head.trace
+
+    @property
+    def sizes(self) -> Mapping[str, int]:
+        """The rows that each relation had when its way was chosen; empty where nobody knows."""
+        return self.own_sizes if self.head is None else self.head.sizes
+
+    @property
+    def guards(self) -> Guards | None:
+        """The guards of a rule that delta queries maintain and that has no aggregates."""
+        return self.body.guards if self.body is not None and self.own_trace is None and self.head is None else None
+
+    @property
+    def aggregate(self) -> AggregateState | None:
+        """The groups of an aggregated head."""
+        return self.head.aggregate if self.head is not None else None
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the head's state and of the indices, without the pages' free room."""
+        if self.head is not None:
+            return self.head.bytes
+        return self.own_trace.bytes if self.own_trace is not None else 0
+
+
+@dataclass(frozen=True)
+class RelationState:
+    """One version of what is kept of a derived relation: a state per rule and, where rows may be derived in several ways, their support."""
+
+    rules: tuple[RuleState, ...]
+    support: SupportState | None
+
+    def state_of(self, rule: NormalRule | FunctorRule) -> RuleState | None:
+        """What is kept of a rule, if it was here."""
+        return next((state for state in self.rules if state.rule is rule), None)
+
+    def with_head(self, rule: NormalRule, head: SharedHead) -> RelationState:
+        """This with another version of what a rule shares; nothing changes where the rule is not here."""
+        if self.state_of(rule) is None:
+            return self
+        rules = [RuleState.sharing(rule, head) if state.rule is rule else state for state in self.rules]
+        return replace(self, rules=tuple(rules))

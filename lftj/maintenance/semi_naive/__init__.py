@@ -1,0 +1,1 @@
+"""Semi-naive evaluation: variants of rules, the tables that a fixpoint adds to, and its iterations."""

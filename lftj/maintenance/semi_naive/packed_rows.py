@@ -1,0 +1,101 @@
+"""The rows of one round as their row set has them, one word each: brought into a key order by sorting words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from lftj.maintenance.semi_naive.row_set_kernels import passing, reordered, unpack
+from lftj.program.normal_form import RelationSchema
+from lftj.storage.delta import Columns
+from lftj.storage.relation import Order
+from lftj.storage.transient_relation import LooseRows, every_order
+from scantree import Arena, Tree
+from scantree.reorder import columns_to_sort
+from scantree.word_sort import sort_words
+
+
+class Packed(NamedTuple):
+    """Distinct rows (c₀, c₁, …) as words Σ (cᵢ − lowᵢ) · 2^shiftᵢ, column i taking widthᵢ bits; `ordered`: in ascending order."""
+
+    words: np.ndarray
+    lows: np.ndarray
+    shifts: np.ndarray
+    widths: tuple[int, ...]
+    ordered: bool
+
+    def columns(self) -> np.ndarray:
+        """The columns of the rows as a matrix, in the order of the words."""
+        out = np.empty((self.lows.size, self.words.size), np.int64)
+        unpack(self.words, self.lows, self.shifts, out)
+        return out
+
+    def sorted_by(self, order: Order) -> Packed:
+        """Rows whose columns are those of `order`, ascending. O(n log n), by sorting plain integers."""
+        if order == tuple(range(self.lows.size)):
+            return self if self.ordered else self._sorted(self.words.copy())
+        widths = tuple(self.widths[column] for column in order)
+        shifts = np.array([sum(widths[place + 1 :]) for place in range(len(order))], np.int64)
+        words = np.empty_like(self.words)
+        reordered(self.words, self.shifts, np.array(order, np.int64), shifts, words)
+        settled = sum(widths[columns_to_sort(order) :]) if self.ordered else 0
+        return Packed(words, self.lows[list(order)], shifts, widths, False)._sorted(words, settled)
+
+    def _sorted(self, words: np.ndarray, settled: int = 0) -> Packed:
+        sort_words(words, sum(self.widths), settled)
+        return self._replace(words=words, ordered=True)
+
+
+class ValueTest(NamedTuple):
+    """Which values a column may have: `present` has a one for each that is, counted from the least that fits the packing."""
+
+    column: int
+    present: np.ndarray
+
+
+class PackedRows(LooseRows):
+    """Loose rows that are packed until a key order, or their columns, are asked for."""
+
+    __slots__ = ("_passing", "packed")
+
+    def __init__(self, schema: RelationSchema, arena: Arena, packed: Packed):
+        super().__init__(schema, arena, [])
+        self.packed = packed
+        self._passing: dict[tuple[tuple[int, int], ...], PackedRows] = {}
+
+    def passing(self, tests: tuple[ValueTest, ...]) -> PackedRows:
+        """The rows that pass all tests. O(n); those of tests that were asked for before are still there, with their trees."""
+        known = tuple((test.column, id(test.present)) for test in tests)
+        if known not in self._passing:
+            words = self.packed.words
+            for test in tests:
+                out = np.empty(words.size + 1, np.int64)
+                words = out[: passing(words, self.packed.shifts[test.column], test.present, out)]
+            self._passing[known] = PackedRows(self.schema, self._arena, self.packed._replace(words=words))
+        return self._passing[known]
+
+    @property
+    def count(self) -> int:
+        """Number of rows."""
+        return self.packed.words.size
+
+    def orders(self) -> tuple[Order, ...]:
+        """Every key order, since none has to be kept."""
+        return every_order(self.packed.lows.size)
+
+    def columns(self, only: Sequence[int] | None = None) -> Columns:
+        """All rows, in ascending order if their words are, or these columns of them."""
+        if not self._rows:
+            self._rows = list(self.packed.columns())
+        return super().columns(only)
+
+    def sample(self, rows: int) -> Columns:
+        """About `rows` rows at equal distances."""
+        return list(self.packed._replace(words=self.packed.words[:: max(1, self.count // rows)].copy()).columns())
+
+    def _made(self, order: Order) -> Tree:
+        packed = self.packed.sorted_by(order)
+        widths, whole = np.array(packed.widths, np.int64), np.zeros(len(order), np.int64)
+        return Tree.empty(self._arena, len(order)).with_packed(packed.words, packed.lows, widths, whole)

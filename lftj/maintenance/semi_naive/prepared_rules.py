@@ -1,0 +1,56 @@
+"""Rules of a stratum that are evaluated at many commits, each time on few rows: with their variants and plans, which are kept.
+
+Making these takes longer than a run on some hundred rows. One evaluation at a time may use them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from lftj.join.context import Context
+from lftj.join.run.evaluate import Relations, plan_rule
+from lftj.join.run.prepared import PreparedPlan
+from lftj.maintenance.rules.full import head_picks
+from lftj.maintenance.semi_naive.variants import Variant, recursive_atoms, variants
+from lftj.program.normal_form import NormalRule, RelationSchema
+
+_REPLAN = 4  # growth or shrinkage of a relation below after which plans are made anew
+_FEW = 64  # rows up to which no growth matters
+
+
+class PreparedRules:
+    """`rules` as they are evaluated. `begin` before each evaluation; then `variants` are the recursive ones, `seeds` the others, and `runs`
+    is how many runs of recursive ones there were.
+    """
+
+    def __init__(self, schemas: Mapping[str, RelationSchema], rules: Sequence[NormalRule]):
+        self.rules = rules
+        self.runs = 0
+        self._schemas = schemas
+        self._sizes: dict[str, int] = {}
+        self._make()
+
+    def _make(self) -> None:
+        self.variants = [variant for rule in self.rules for variant in variants(rule, self._schemas)]
+        self.seeds = [Variant(rule, "", *head_picks(rule)) for rule in self.rules if not recursive_atoms(rule, self._schemas)]
+
+    def begin(self, below: Relations) -> None:
+        """Make ready for an evaluation over these relations below the stratum."""
+        if any(name not in below or _differ(below[name].count, size) for name, size in self._sizes.items()):
+            self._sizes = {}
+            self._make()
+        self.runs = 0
+        self._sizes = self._sizes or {name: relation.count for name, relation in below.items()}
+        for variant in self.variants:
+            variant.begin()
+
+    def seed(self, variant: Variant, below: Relations, context: Context) -> PreparedPlan:
+        """The plan of a seed over relations below."""
+        if variant.plan is None:
+            variant.plan = plan_rule(variant.rule, below, context, needed=variant.needed, count=False)
+            variant.idle_plans = [PreparedPlan(variant.plan, below, context)]
+        return variant.idle_plans[0]
+
+
+def _differ(now: int, planned: int) -> bool:
+    return max(now, planned) > _FEW and (now > planned * _REPLAN or planned > now * _REPLAN)

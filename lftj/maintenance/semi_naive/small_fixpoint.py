@@ -1,0 +1,117 @@
+"""A fixpoint of few rows in few rounds, which the parts that a change touches mostly are [Elastic, Algorithm 2, without its counts].
+
+For many rows it pays to keep them in hash tables, to test them before they are joined, and to ask for threads (`fixpoint`). For some
+thousand, setting that up takes longer than the joins: here the rows are one sorted matrix, and a round is a run of each rule, a sort and
+a merge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from lftj.join.context import Context
+from lftj.join.run.evaluate import Columns
+from lftj.join.run.prepared import PreparedPlan
+from lftj.maintenance.semi_naive import variant_plans
+from lftj.maintenance.semi_naive.prepared_rules import PreparedRules
+from lftj.maintenance.semi_naive.variant_plans import VariantPlans
+from lftj.maintenance.semi_naive.variants import Variant, delta_name, recursive_atoms
+from lftj.program.normal_form import RelationSchema
+from lftj.storage.database import base_name
+from lftj.storage.delta import stored_width
+from lftj.storage.relation import RelationVersion
+from lftj.storage.transient_relation import LooseRows
+from scantree.columns import Lines
+from scantree.rows import sorted_matrix
+from scantree.rows_kernels import merge_news
+
+_MOST = 1 << 15  # rows, and candidates of a round, beyond which hash tables are worth their time
+_ROUNDS = 64  # each merges its rows with all there are
+
+Below = Mapping[str, RelationVersion]
+
+
+def close_few(schemas: Mapping[str, RelationSchema], prepared: PreparedRules, below: Below, context: Context) -> dict[str, Columns] | None:
+    """The rows of all relations of a recursive stratum, sorted, from nothing and from these relations below it, base rows among them.
+
+    None where there turn out to be many, or many rounds, or where a rule joins rows of the stratum with each other; then it is for
+    `bootstrap_prepared`. Raises what evaluation raises.
+    """
+    if any(len(recursive_atoms(rule, schemas)) > 1 for rule in prepared.rules):
+        return None
+    rounds = _FewRounds(schemas, prepared, below, context)
+    return {name: Lines(rows) for name, rows in rounds.rows.items()} if rounds.run() else None
+
+
+class _FewRounds:
+    """The rows so far, as matrices of columns × rows, and what was found in this round and may be new, by relation."""
+
+    def __init__(self, schemas: Mapping[str, RelationSchema], prepared: PreparedRules, below: Below, context: Context):
+        prepared.begin(below)
+        self.rows = {name: np.empty((stored_width(schema.arity), 0), np.int64) for name, schema in schemas.items()}
+        self._schemas = schemas
+        self._prepared = prepared
+        self._read = dict(below)
+        self._context = context
+        self._plans = VariantPlans(context, False, lambda variant: None)
+        self._found: dict[str, list[np.ndarray]] = {name: [] for name in schemas}
+        self._candidates = 0  # in this round
+
+    def run(self) -> bool:
+        """Do rounds until nothing is new; False when that is left to others."""
+        for name, found in self._found.items():
+            base = self._read.get(base_name(name))
+            if base is not None and base.count:
+                found.append(np.array(base.columns(), np.int64))
+        for seed in self._prepared.seeds:
+            self._evaluate(seed, self._prepared.seed(seed, self._read, self._context), self._read)
+        for _ in range(_ROUNDS):
+            if max(self._candidates, *(rows.shape[1] for rows in self.rows.values())) > _MOST:
+                return False
+            deltas = {name: self._settle(name, found) for name, found in self._found.items() if found}
+            self._candidates = 0
+            if not any(delta.count for delta in deltas.values()):
+                return True
+            for variant in self._prepared.variants:
+                delta = deltas.get(variant.source)
+                if delta is not None and delta.count:
+                    self._follow(variant, delta)
+        return False
+
+    def _settle(self, name: str, found: list[np.ndarray]) -> LooseRows:
+        """Bring what was found to the rows there are. What of it is new."""
+        known, every = self.rows[name], sorted_matrix(found[0] if len(found) == 1 else np.concatenate(found, axis=1))
+        found.clear()
+        fresh, merged = np.empty_like(every), np.empty((len(known), known.shape[1] + every.shape[1]), np.int64)
+        news, size = merge_news(every, known, fresh, merged)
+        if news:
+            self.rows[name] = np.ascontiguousarray(merged[:, :size])
+        schema = replace(self._schemas[name], name=delta_name(name), key=None)
+        return LooseRows(schema, self._context.arena, np.ascontiguousarray(fresh[:, :news]))
+
+    def _follow(self, variant: Variant, delta: LooseRows) -> None:
+        """Find what a rule derives from new rows."""
+        read = {**self._read, delta_name(variant.source): delta}
+        if not all(read[atom.relation].count for atom in variant.rule.atoms):
+            return
+        self._prepared.runs += 1
+        self._plans.plan(variant, delta.count, read)
+        before = self._context.work
+        with variant.assembled(read, self._context) as prepared:
+            found = self._evaluate(variant, prepared, read)
+        variant_plans.account(variant, delta.count, self._context.work - before, found)
+
+    def _evaluate(self, variant: Variant, prepared: PreparedPlan, read: Below) -> int:
+        """Note what a rule derives, as long as it is not too much. How many rows."""
+        found, count = self._found[variant.rule.relation], 0
+        for piece in prepared.pieces(read, self._context):
+            found.append(piece.take(variant.picks, axis=0) if len(variant.picks) else np.zeros((1, 1), np.int64))
+            count += piece.shape[1]
+            if count > _MOST:
+                break
+        self._candidates += count
+        self._context.found += count
+        return count

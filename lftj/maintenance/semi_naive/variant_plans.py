@@ -1,0 +1,66 @@
+"""Which plan each variant of a recursive rule runs by, from round to round.
+
+Deltas grow and shrink, and a plan that was good for one is kept for the next: choosing a variable order takes as long as running one on
+some thousand rows. A new one is chosen for a delta that is much larger, and when the kernel steps that led to nothing have come to what
+another plan, or another key order of a relation, would have cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lftj.join.context import Context
+from lftj.join.plan.plan import RulePlan
+from lftj.join.run.evaluate import Relations, plan_rule
+from lftj.maintenance.semi_naive.variants import Variant
+from lftj.storage.transient_relation import AnyOrder
+
+_REPLAN = 8  # growth or shrinkage of a delta after which a variable order is chosen anew
+_SMALL = 1000  # deltas for which no order is so bad that choosing another pays
+STEPS_PER_ROW = 4  # kernel steps for a row of the delta or of the output; what is beyond went into rows that were of no use
+_ORDER_COST = 2  # kernel steps that a row costs in a new key order
+_PLAN_COST = 50_000  # kernel steps in the time that choosing a variable order takes
+
+
+class VariantPlans:
+    """Chooses plans in the surroundings of one fixpoint. `kept` is told of every variant with a new plan.
+
+    `lasting`: whether others like it come at many commits, so that key orders are worth building.
+    """
+
+    def __init__(self, context: Context, counting: bool, kept: Callable[[Variant], None], lasting: bool = False):
+        self._context = context
+        self._counting = counting
+        self._lasting = lasting
+        self._kept = kept
+
+    def plan(self, variant: Variant, size: int, readable: Relations) -> RulePlan:
+        """The plan for a variant whose delta has so many rows."""
+        grown = size > max(_SMALL, variant.planned_for * _REPLAN)
+        shrunk = variant.planned_for > max(_SMALL, size * _REPLAN) and variant.wasted > _PLAN_COST
+        other = grown or shrunk or variant.planned_reading != tuple(variant.reading)
+        if variant.plan is None or other or variant.wasted > _PLAN_COST << variant.tries:
+            self._look_for_another(variant, size, readable, other)
+        assert variant.plan is not None
+        return variant.plan
+
+    def _look_for_another(self, variant: Variant, size: int, readable: Relations, other: bool) -> None:
+        read = (atom.relation for atom in (*variant.rule.atoms, *variant.rule.negated))
+        seen = {name: variant.reading[name] if name in variant.reading else readable[name] for name in read}
+        price = max(_PLAN_COST, _ORDER_COST * sum(readable[name].count for name in variant.others))
+        if variant.wasted > price << variant.tries:
+            seen |= {name: AnyOrder(readable[name]) for name in variant.others}
+            other, variant.wasted, variant.reading = True, 0, {}
+            variant.tries += 1
+        if variant.plan is None or other:
+            needed, count, lasting = variant.needed, self._counting, self._lasting
+            variant.plan = plan_rule(variant.rule, seen, self._context, needed=needed, count=count, lasting=lasting, repeated=not lasting)
+            variant.planned_for, variant.planned_reading = size, tuple(variant.reading)
+            self._kept(variant)
+
+
+def account(variant: Variant, size: int, steps: int, found: int) -> None:
+    """Note what a run took: kernel steps for a delta of `size` rows and `found` candidates."""
+    variant.pace = steps / max(size, 1)
+    variant.idle = max(0, steps - STEPS_PER_ROW * (size + found))
+    variant.wasted += variant.idle

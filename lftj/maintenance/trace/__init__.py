@@ -1,0 +1,1 @@
+"""Maintenance by trace: which rules keep one, at which granularity, and its state."""

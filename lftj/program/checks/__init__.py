@@ -1,0 +1,1 @@
+"""Checks of a program: names, types, safety, declarations; all errors are reported together."""

@@ -1,0 +1,235 @@
+"""All checks of a program, in one pass over its clauses; every problem is reported, and together.
+
+Declarations come first, wherever they stand. Each rule is then renamed apart (`scope`), typed (`inference`, `elaborate`) and checked for
+unbound variables (`safety`). Only what is new is looked at: what the catalog holds already has been checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from lftj.errors import DeclarationError, LftjError, ParseError, ProgramErrors, Span, UnsafeRuleError
+from lftj.program.checked import CheckedProgram, CheckedRule, Row
+from lftj.program.checks.declarations import declare_all
+from lftj.program.checks.elaborate import Elaborator
+from lftj.program.checks.inference import Inference
+from lftj.program.checks.safety import unsafe_variables
+from lftj.program.functors import STRING_FUNCTORS
+from lftj.program.inlining import inlining_errors
+from lftj.program.monotone import FUNCTIONS
+from lftj.program.normal_form import QUESTION, RelationSchema, Value
+from lftj.program.rewrites.choices import choice_errors
+from lftj.program.schema import Catalog, Derivation
+from lftj.program.scope import rename_apart, term_aggregates, term_names
+from lftj.syntax import tree
+from lftj.syntax.attention import look
+from lftj.types import INT64_MAX, INT64_MIN
+
+# Facts in program text: rows of Python values, checked cell by cell, at about a microsecond a cell.
+
+_CLASSES = {"int": int, "str": str, "bool": bool}
+"""Types whose constants need no conversion."""
+
+
+class FactReader:
+    """Collects the rows of facts in `rows`, by relation, in the order of the text; `places` has each relation's first fact."""
+
+    def __init__(self, catalog: Catalog):
+        self.rows: dict[str, list[Row]] = {}
+        self.places: dict[str, Span | None] = {}
+        self._catalog = catalog
+        self._classes: dict[str, tuple[tuple[type | None, ...], list[int], RelationSchema]] = {}
+
+    def read(self, fact: tree.Rule) -> list[LftjError]:
+        """Add the rows of one fact; returns the problems with it, none as a rule."""
+        errors: list[LftjError] = []
+        for head in fact.heads:
+            row = self._plain_row(head)
+            if row is None:
+                row, problems = self._row(head, fact)
+                errors += problems
+            if row is not None:
+                if head.relation not in self.rows:
+                    self.rows[head.relation], self.places[head.relation] = [], head.span
+                self.rows[head.relation].append(row)
+        return errors
+
+    def _plain_row(self, head: tree.Atom) -> Row | None:
+        """The row of a fact whose constants are of their columns' types as they stand; None when it takes a closer look."""
+        if head.relation not in self._classes:
+            if (schema := self._catalog.relations.get(head.relation)) is None:
+                return None
+            unsigned = [place for place, (_, type) in enumerate(schema.columns) if type.unsigned]
+            self._classes[head.relation] = tuple(_CLASSES.get(type.name) for _, type in schema.columns), unsigned, schema
+        classes, unsigned, schema = self._classes[head.relation]
+        terms = head.terms
+        if len(terms) != len(classes) or (head.value is not None) is not schema.functional:
+            return None
+        row: list[object] = []
+        for term, expected in zip(terms, classes, strict=True):
+            if not isinstance(term, tree.Constant) or type(value := term.value) is not expected:
+                return None
+            if expected is int and not INT64_MIN <= value <= INT64_MAX:  # type: ignore[operator]
+                return None
+            row.append(value)
+        return None if any(row[place] < 0 for place in unsigned) else tuple(row)  # type: ignore[operator]
+
+    def _row(self, head: tree.Atom, fact: tree.Rule) -> tuple[Row | None, list[LftjError]]:
+        """The row of a fact with expressions, conversions or problems."""
+        errors: list[LftjError] = []
+        for name, variable in {name: each for term in head.terms for name, each in term_names(term).items()}.items():
+            hint = f'write "{name}" in quotes for a string, or give the rule a body that binds `{name}`'
+            hint = f"write {name.lower()}, in small letters" if name.lower() in ("true", "false") else hint
+            message = f"variable `{name}` in a fact of `{head.relation}`: facts have constants only"
+            errors.append(UnsafeRuleError(message, code="E145", span=variable.span or head.span, hint=hint))
+        elaborator = Elaborator(Inference(tree.Rule((), tree.Body(())), self._catalog), self._catalog)
+        checked = elaborator.head(head)
+        errors += elaborator.errors
+        if any(isinstance(term, tree.HeadAggregate) for term in head.terms) and not errors:
+            hint = f"give the rule a body whose assignments are aggregated; of a single one: {head} :- true."
+            errors.append(UnsafeRuleError(f"an aggregate in a fact of `{head.relation}`", code="E145", span=head.span, hint=hint))
+        for error in errors:
+            error.span = error.span or head.span or fact.span
+        if errors or checked is None:
+            return None, errors
+        return tuple(arg.value for arg in checked.args if isinstance(arg, Value)), []
+
+
+def check(program: tree.ParsedProgram, catalog: Catalog) -> CheckedProgram:
+    """The program with all names, types and bindings resolved, against what `catalog` knows. Raises ProgramErrors with all problems."""
+    catalog, errors = declare_all(program.clauses, catalog)
+    reader = FactReader(catalog)
+    rules: list[CheckedRule | None] = []
+    directives = tuple(clause for clause in program.clauses if isinstance(clause, tree.Directive))
+    for directive in directives:
+        errors += _directive_problems(directive, catalog)
+    errors += inlining_errors(program.clauses)
+    for clause in program.clauses:
+        if isinstance(clause, tree.Rule):
+            errors += _read_clause(clause, catalog, reader, rules)
+    made = [rule for rule in rules if rule is not None]
+    catalog, problems = derive(catalog, [rule.rule for rule in made], reader.places)
+    errors += problems
+    if errors:
+        raise ProgramErrors(sorted(errors, key=_place))
+    assert len(made) == len(rules), "a rule was dropped without an error"
+    return CheckedProgram(catalog, tuple(made), reader.rows, directives)
+
+
+def _read_clause(clause: tree.Rule, catalog: Catalog, reader: FactReader, rules: list[CheckedRule | None]) -> list[LftjError]:
+    """Add a fact to the reader or a rule to `rules` (None if there are problems); gives the problems."""
+    try:
+        if _is_fact(clause):
+            return reader.read(clause)
+        checked, problems = check_rule(clause, catalog)
+    except RecursionError:
+        hint = "move its parts into rules of their own"
+        return [ParseError("this clause is nested too deeply", code="E102", span=clause.span, hint=hint)]
+    rules.append(checked)
+    return problems
+
+
+_RULE = 16
+"""Steps of reading that checking a rule takes about."""
+
+
+def check_rule(rule: tree.Rule, catalog: Catalog) -> tuple[CheckedRule | None, list[LftjError]]:
+    """The checked rule, or the problems with it. O(size of the rule)."""
+    look(_RULE)
+    renamed = rename_apart(rule)
+    elaborator = Elaborator(Inference(renamed, catalog), catalog)
+    unsafe = unsafe_variables(renamed)
+    block = elaborator.block(renamed.body)
+    heads = [elaborator.head(head) for head in renamed.heads]
+    errors: list[LftjError] = [*elaborator.errors, *unsafe, *choice_errors(rule.body)]
+    if errors or not elaborator.complete:
+        return None, [_named(error, rule) for error in errors]
+    made = tuple(head for head in heads if head is not None)
+    return CheckedRule(rule, tuple(elaborator.variables), made, replace(block, local=frozenset())), []
+
+
+def derive(catalog: Catalog, rules: list[tree.Rule], facts: Mapping[str, Span | None]) -> tuple[Catalog, list[LftjError]]:
+    """The catalog with these rules and facts (relations, each with the place of its first fact) counted.
+
+    A relation with an aggregate head has no facts, and that one rule or rules with the same `min` or `max`: E163 otherwise.
+    """
+    derivations = dict(catalog.derivations)
+    fact_relations = catalog.fact_relations | facts.keys()
+    errors: list[LftjError] = []
+    for rule in rules:
+        for head in rule.heads:
+            known = derivations.get(head.relation, Derivation())
+            calls = [(column, term.function) for column, term in enumerate(head.terms) if isinstance(term, tree.HeadAggregate)]
+            aggregated = bool(calls)
+            extreme = calls[0] if len(calls) == 1 and calls[0][1] in FUNCTIONS else None
+            if known.heads and (aggregated or known.aggregated) and (extreme is None or extreme != known.extreme):
+                added_before = head.relation in catalog.derivations
+                errors.append(_there_already(head, rule) if added_before else _shared("more than one rule", head, rule))
+            elif aggregated and head.relation in fact_relations:
+                errors.append(_shared("facts beside its rule", head, rule, _as_rules(head, *extreme) if extreme else _IN_ONE_BODY))
+            derivations[head.relation] = Derivation(known.heads + 1, aggregated or known.aggregated, extreme)
+    for name in filter(catalog.aggregated, facts):
+        message = f"`{name}` is defined by an aggregate and cannot have facts too"
+        hint = "put the facts into a relation that the aggregate's body reads"
+        errors.append(DeclarationError(message, code="E163", span=facts[name], hint=hint))
+    return replace(catalog, derivations=derivations, fact_relations=fact_relations), errors
+
+
+_IN_ONE_BODY = (
+    "an aggregate needs all its assignments in one body: combine the bodies with `;` in one rule; only rules with the same min or max "
+    "in the same column may stand side by side"
+)
+
+
+def _as_rules(head: tree.Atom, column: int, function: str) -> str:
+    """What to write for facts beside a head that has this function in this column, as for where a shortest path begins."""
+    args = ", ".join(f"{function}(…)" if place == column else "…" for place in range(len(head.terms)))
+    return f"write each fact as a rule with the same {function}: {head.relation}({args}) :- true."
+
+
+def _shared(what: str, head: tree.Atom, rule: tree.Rule, hint: str = _IN_ONE_BODY) -> LftjError:
+    message = f"`{head.relation}` is defined by an aggregate and has {what}"
+    return _named(DeclarationError(message, code="E163", span=head.span or rule.span, hint=hint), rule)
+
+
+def _there_already(head: tree.Atom, rule: tree.Rule) -> LftjError:
+    """The error for another rule beside those that were added before, as when a cell of a notebook runs again."""
+    message = f"`{head.relation}` is defined by an aggregate, and has a rule already"
+    hint = "leave this one out, or remove the other first (ws.rules lists all); or combine their bodies with `;` in one rule"
+    return _named(DeclarationError(message, code="E163", span=head.span or rule.span, hint=hint), rule)
+
+
+# ── parts of check ────────────────────────────────────────────────────────────────────────────────────────────────────
+def _is_fact(rule: tree.Rule) -> bool:
+    return rule.is_fact and not any(term_aggregates(term) or _has_many_values(term) for head in rule.heads for term in head.terms)
+
+
+def _has_many_values(term: tree.Term) -> bool:
+    if not isinstance(term, tree.Call):
+        return False
+    known = STRING_FUNCTORS.get(term.functor)
+    return (known is not None and known.many) or any(map(_has_many_values, term.args))
+
+
+def _directive_problems(directive: tree.Directive, catalog: Catalog) -> list[LftjError]:
+    try:
+        catalog.relation(directive.relation, directive.span)
+    except LftjError as error:
+        return [error]
+    return []
+
+
+def _named(error: LftjError, rule: tree.Rule) -> LftjError:
+    """The error with the rule's text in its message, where there is no source line to show."""
+    if error.span is None and rule.span is not None:
+        error.span = rule.span
+    if error.span is None:
+        asked = any(head.relation == QUESTION for head in rule.heads)
+        error.message += f", in the question  {rule.body}" if asked else f", in the rule  {rule}"
+    return error
+
+
+def _place(error: LftjError) -> tuple[int, int]:
+    span: Span | None = error.span
+    return (span.line, span.column) if span else (0, 0)

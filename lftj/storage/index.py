@@ -1,0 +1,122 @@
+"""Key orders that are brought forward when someone reads them, not before.
+
+Which key orders a commit reads depends on what changed, so at most commits some orders of a relation are not read. Such an order waits:
+it remembers the tree it comes from and the changes since. What waits is sorted and applied at once, which costs less than commit by commit;
+and it is never much (`WAITING`, or a share of the rows), so that no reader pays for a long past.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from lftj.storage.delta import Columns, Delta
+from lftj.storage.fork_safe_lock import Making
+from scantree import Tree
+from scantree.rows import net_rows
+
+WAITING = 4096
+"""Changed rows that may wait in any case; of a large relation as many as a `_PART` of its rows, up to `_MOST`."""
+_PART = 8
+_MOST = 1 << 15  # they are applied in some ten milliseconds
+_CHANGES = 256  # changes that may wait
+
+
+class WaitingOrder:
+    """One version's key order that no one has read yet: an earlier one and the net change since. Any number of threads may read it."""
+
+    __slots__ = ("_before", "_change", "_first", "_making", "_tree", "changes", "count", "order", "rows")
+
+    def __init__(self, before: Tree | WaitingOrder, change: Delta, order: tuple[int, ...]):
+        """`before`: the key order before `change`. O(1)."""
+        self._before: Tree | WaitingOrder | None = before
+        self._change: Delta | None = change
+        self._tree: Tree | None = None
+        self.order = order
+        self.count = before.count + change.inserted - change.erased
+        known = before if isinstance(before, WaitingOrder) else None
+        self._first: int = before._first if isinstance(before, WaitingOrder) else len(before)
+        self._making = known._making if known is not None else Making()
+        self.rows = len(change) + (known.rows if known is not None else 0)
+        """Changed rows that wait, and below, in how many changes."""
+        self.changes = 1 + (known.changes if known is not None else 0)
+
+    @property
+    def full(self) -> bool:
+        """Whether no more should wait."""
+        return self.rows > max(WAITING, min(self._first // _PART, _MOST)) or self.changes > _CHANGES
+
+    @property
+    def worth_keeping(self) -> bool:
+        """Whether applying what waits takes less than building the order anew."""
+        return 2 * self.rows < self._first
+
+    def tree(self) -> Tree:
+        """The tree of this version. O(waiting · log n) at first, then O(1)."""
+        if self._tree is None:
+            with self._making.lock:
+                if self._tree is None:
+                    start, changes = self.since_read()
+                    self._tree = start.apply(*_together(changes, self.order))
+                    self._before = self._change = None
+                    self.rows = self.changes = 0
+        return self._tree
+
+    def since_read(self) -> tuple[Tree, list[Delta]]:
+        """The last version before this one that has a tree, and the changes since, the latest first."""
+        changes: list[Delta] = []
+        at: Tree | WaitingOrder = self
+        with self._making.lock:  # once a tree is made, what it was made from is let go
+            while isinstance(at, WaitingOrder):
+                if at._tree is not None:
+                    return at._tree, changes
+                assert at._before is not None
+                assert at._change is not None
+                changes.append(at._change)
+                at = at._before
+        return at, changes
+
+
+class OrderElsewhere:
+    """A key order of the same rows that someone else keeps and has not brought forward yet. Any number of threads may read it."""
+
+    __slots__ = ("_find", "_making", "_tree", "count", "rows")
+
+    def __init__(self, find: Callable[[], Tree], count: int):
+        """`find` gives the tree, of `count` rows, the first time that someone asks. O(1)."""
+        self._find: Callable[[], Tree] | None = find
+        self._tree: Tree | None = None
+        self._making = Making()
+        self.count = count
+        self.rows = 0
+        """Changed rows that wait here: they do so where the order is kept."""
+
+    def tree(self) -> Tree:
+        """The tree, and whoever keeps it is let go."""
+        with self._making.lock:
+            if self._tree is None:
+                assert self._find is not None
+                self._tree, self._find = self._find(), None
+            return self._tree
+
+    def since_read(self) -> tuple[Tree, list[Delta]]:
+        """See `WaitingOrder.since_read`: the tree has every change."""
+        return self.tree(), []
+
+
+Waiting = dict[tuple[int, ...], WaitingOrder | OrderElsewhere]
+"""Key orders that no one has read yet."""
+
+
+def _together(changes: Sequence[Delta], order: Sequence[int]) -> tuple[Columns, Columns]:
+    """The rows that net changes, one after another, insert and erase together, in a key order."""
+    if len(changes) == 1:
+        one = changes[0].reordered(order)
+        return one.inserts, one.erases
+    # an insert was not there before and an erased row was, so all that is said of one row adds up to −1, 0 or 1
+    pieces = [rows for change in changes for rows in (change.inserts, change.erases)]
+    sizes = [len(rows[0]) for rows in pieces]
+    signs = np.repeat(np.tile(np.array([1, -1], np.int64), len(changes)), sizes)
+    rows, net = net_rows([np.concatenate([piece[column] for piece in pieces]) for column in order], signs)
+    return list(rows[:, net > 0]), list(rows[:, net < 0])

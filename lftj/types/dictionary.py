@@ -1,0 +1,250 @@
+"""The dictionary of strings: every distinct string gets the next free code 0, 1, 2, …, which no other string will ever have.
+
+Strings are kept twice: in a Python `dict` (to find a string's code) and as UTF-8 bytes end to end in NumPy arrays (to find a code's
+string, in bulk and in compiled code), with an index of these (to find the codes of a batch). Memory: about 190 bytes plus twice its
+length for a string of ASCII letters, most of it the `dict` and its `str` objects. A dictionary may begin with strings that lie in mapped
+files (`begin`): of these it keeps nothing.
+
+Strings that no row has any more are forgotten (`forget`), all but eight bytes of each: when what is kept has doubled, whoever knows where
+codes are tells which of them are in use. A string that comes back gets a new code.
+
+One writer at a time (a lock sees to it); readers take no lock. What a reader holds stays valid while others add strings or forget them
+(`texts`): the arrays are replaced then and are never changed in the part that was handed out.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import repeat
+from typing import Any
+from weakref import WeakSet
+
+import numpy as np
+import pyarrow as pa
+
+from lftj.errors import NullValueError, ValueTypeError
+from lftj.types.arrow_arrays import arrow_array, as_large_strings, bytes_of, numpy_array, one_piece, to_str
+from lftj.types.text_index import Table, TextIndex
+from lftj.types.texts import Texts, of_codes, pc
+from scantree.forking import held_while_forking
+
+_ENTRY = 190
+"""Bytes of a string of no letters in the `dict`, in the index and as an offset."""
+_FORGOTTEN = 8
+"""Bytes that are left of a string that was forgotten: an offset."""
+_ROOM = 16 << 20
+"""Bytes that may come before any are looked through."""
+_FEW = 0.5
+"""Of the bytes of all strings: where those in use are more, the others are not worth the work."""
+
+
+class _Use:
+    """Someone is at work with strings. One that an interrupt left behind is gone with its last reference."""
+
+
+class Dictionary(Texts):
+    """Interning of strings to int64 codes in order of arrival."""
+
+    def __init__(self) -> None:
+        self._codes: dict[str, int] = {}
+        self._first = 0  # the first code whose string is in the `dict`
+        self._entered = 0  # the first code that was not entered into the `dict`
+        self._offsets = np.zeros(1024, dtype=np.int64)
+        self._data = np.empty(8192, dtype=np.uint8)
+        super().__init__((self._offsets[:1], self._data[:0]), object())
+        self._index = TextIndex()
+        self._lock = threading.Lock()
+        held_while_forking(self._lock)
+        self._constants: set[int] = set()
+        self._uses: WeakSet[_Use] = WeakSet()
+        self._lasting = 0  # bytes that were left when strings were forgotten last
+
+    def __len__(self) -> int:
+        return len(self._flat[0]) - 1
+
+    @property
+    def bytes_in_use(self) -> int:
+        """About what the strings take, in all the ways they are kept; those in mapped files take nothing. O(1)."""
+        offsets, data = self._flat
+        entries = len(self._codes)
+        return _ENTRY * entries + _FORGOTTEN * (len(self) - self._first - entries) + 2 * (len(data) - int(offsets[self._first]))
+
+    @property
+    def strings(self) -> int:
+        """How many there are, without those that were forgotten."""
+        return self._first + len(self._codes)
+
+    def __contains__(self, text: object) -> bool:
+        return isinstance(text, str) and self.lookup(text) is not None
+
+    def begin(self, offsets: np.ndarray, data: np.ndarray, count: int, tables: Sequence[Table]) -> None:
+        """Take the first `count` strings from arrays as those of `flat`, with room behind them for more; the dictionary is empty.
+
+        `tables` find their codes; those that none has are entered. Nothing else is read: O(strings without a table). Only strings that come
+        later are kept in the `dict`.
+        """
+        assert not len(self)
+        with self._lock:
+            self._first, self._entered, self._offsets, self._data = count, count, offsets, data
+            self._flat = (offsets[: count + 1], data[: int(offsets[count])])
+            self._index = TextIndex(tables, count)
+            self._index.extend(*self._flat)
+
+    # ── strings to codes ──────────────────────────────────────────────────────────────────────────────────────────────
+    def encode(self, strings: pa.Array | pa.ChunkedArray | Sequence[str]) -> np.ndarray:
+        """Codes (int64, one per string) of an Arrow array of any string type or of a sequence of `str`; new strings are added.
+
+        A batch of fewer strings than are known takes one compiled pass. Of others, and of what that did not find, only the distinct strings
+        pass through Python: O(n) in Arrow plus O(distinct) look-ups at about 0.2 µs.
+        Raises NullValueError for NULL, ValueTypeError for what is not a string of Unicode characters.
+        """
+        batch = one_piece(strings)
+        if batch.null_count:
+            row = int(np.flatnonzero(numpy_array(batch.is_null()))[0])
+            raise NullValueError(f"row {row}: NULL is not a string", hint='leave the row out, or load with nulls="drop"')
+        if len(batch) > len(self):
+            distinct = as_large_strings(batch).dictionary_encode()
+            return self._encode_distinct(distinct.dictionary)[numpy_array(distinct.indices)]
+        with self._lock:
+            codes, missing = self._index.find(*self._flat, batch)
+        if missing:
+            new = np.flatnonzero(codes < 0)
+            texts = to_str(batch.take(arrow_array(new)))
+            self._encode_distinct(arrow_array(list(dict.fromkeys(texts)), type=pa.large_string()))
+            codes[new] = np.fromiter(map(self._codes.__getitem__, texts), dtype=np.int64, count=len(texts))
+        return codes
+
+    def encode_one(self, text: str) -> int:
+        """The code of one string, added when new. Raises ValueTypeError for a lone surrogate, which UTF-8 cannot hold."""
+        code = self._codes.get(text)
+        return int(self.encode([text])[0]) if code is None else code
+
+    def constant(self, text: str) -> int:
+        """The code of a string that a rule names, as `encode_one`; it is never forgotten, as plans are kept that have it."""
+        code = self._codes.get(text)
+        if code is None or code not in self._constants:
+            with self.in_use():
+                code = self.encode_one(text)
+                self._constants.add(code)
+        return code
+
+    def lookup(self, text: str) -> int | None:
+        """The code of a string, or None when it never entered the dictionary. O(1)."""
+        code = self._codes.get(text)
+        if code is None and self._first:
+            with self._lock, suppress(ValueTypeError):
+                code = int(self._index.find(*self._flat, one_piece([text]))[0][0])
+        return None if code is None or code < 0 else code
+
+    def _encode_distinct(self, distinct: pa.Array) -> np.ndarray:
+        texts = to_str(distinct)
+        with self._lock:
+            known = self._codes
+            self._finish()
+            codes = np.fromiter(map(known.get, texts, repeat(-1)), dtype=np.int64, count=len(texts))
+            new = np.flatnonzero(codes < 0)
+            if len(new) and self._first:
+                codes[new] = self._index.find(*self._flat, distinct.take(arrow_array(new)))[0]
+                new = np.flatnonzero(codes < 0)
+            if len(new):
+                first = len(self)
+                codes[new] = np.arange(first, first + len(new))
+                if len(new) < len(texts):
+                    distinct, texts = distinct.take(arrow_array(new)), [texts[i] for i in new.tolist()]
+                self._append(distinct)
+                known.update(zip(texts, range(first, first + len(new)), strict=True))
+                self._entered = len(self)
+        return codes
+
+    def _finish(self) -> None:
+        """Ends what an interrupt (Ctrl-C) left half done: strings whose bytes are published but that cannot be looked up yet."""
+        if self._entered < len(self):
+            self._index.extend(*self._flat)
+            for code in range(self._entered, len(self)):
+                self._codes[self.decode_one(code)] = code
+            self._entered = len(self)
+
+    # ── forgetting ────────────────────────────────────────────────────────────────────────────────────────────────────
+    def texts(self) -> Texts:
+        """The strings as they are known now, for whoever keeps codes outside of trees. O(1)."""
+        return Texts(self._flat, self.meaning)
+
+    @contextmanager
+    def in_use(self) -> Iterator[None]:
+        """For the length of a block nothing is forgotten: for those who encode strings without being the one who writes."""
+        use = _Use()
+        with self._lock:
+            self._uses.add(use)
+        try:
+            yield
+        finally:
+            self._uses.discard(use)
+
+    @property
+    def overgrown(self) -> bool:
+        """Whether strings take so much more than those that were left last time that it is time to `forget` some. O(1)."""
+        return self.bytes_in_use > 2 * self._lasting + _ROOM
+
+    def forget(self, held: Callable[[int], np.ndarray]) -> None:
+        """Forget the strings that are in use nowhere, unless they are the smaller part or someone else is just using some.
+
+        `held(n)`: one truth value for each of the codes below n, whether it may stand in some row. Whoever keeps codes elsewhere keeps
+        `texts` with them, but for constants. O(strings) beside what `held` takes, so that it is O(1) for each that came when it is done
+        whenever they are `overgrown`.
+        """
+        with self._lock:
+            self._finish()
+            if len(self._uses) or self._first:
+                return
+            used = held(len(self))
+            used[list(self._constants)] = True
+            known = self._index.codes()
+            kept = known[used[known]]
+            left = _ENTRY * len(kept) + 2 * int(self.lengths(kept).sum())
+            if left < _FEW * self.bytes_in_use:
+                self.__dict__.update(self._only(kept))  # in one step, so that an interrupt finds all of it as it was, or all of it new
+            self._lasting = self.bytes_in_use
+
+    def _only(self, kept: np.ndarray) -> dict[str, Any]:
+        """What changes when all strings but those of these codes are forgotten."""
+        chosen = np.zeros(len(self), np.bool_)
+        chosen[kept] = True
+        flat = of_codes(self._flat, chosen)
+        index = TextIndex(kept=kept, count=len(self))
+        index.extend(*flat)
+        among = chosen.tobytes()
+        codes = {text: code for text, code in self._codes.items() if among[code]}
+        return {"_codes": codes, "_offsets": flat[0], "_data": flat[1], "_flat": flat, "_index": index, "meaning": object()}
+
+    def _append(self, strings: pa.Array) -> None:
+        """Adds the bytes of new strings behind the known ones, then shows both arrays to readers in one assignment."""
+        count, used = len(self), int(self._offsets[len(self)])
+        ends = used + np.cumsum(numpy_array(pc.binary_length(strings)).astype(np.int64))
+        self._offsets = _with_room(self._offsets, count + 1, count + 1 + len(strings))
+        self._data = _with_room(self._data, used, int(ends[-1]))
+        self._offsets[count + 1 : count + 1 + len(strings)] = ends
+        self._data[used : ends[-1]] = bytes_of(strings)
+        self._flat = (self._offsets[: count + 1 + len(strings)], self._data[: ends[-1]])
+        self._index.extend(*self._flat)
+
+
+class PassingNames(Dictionary):
+    """A dictionary for a question, of which no plan is kept: what it names is forgotten like other strings. Use while it is `in_use`."""
+
+    def __init__(self, dictionary: Dictionary):
+        self.__dict__ = dictionary.__dict__  # the same one, but for a method
+
+    def constant(self, text: str) -> int:
+        """The code of a string that the question names."""
+        return self.encode_one(text)
+
+
+def _with_room(array: np.ndarray, used: int, needed: int) -> np.ndarray:
+    """`array` itself, or a copy of its used part at least twice as long; readers may go on with the old one."""
+    if needed <= len(array):
+        return array
+    grown = np.empty(max(needed, 2 * len(array)), dtype=array.dtype)
+    grown[:used] = array[:used]
+    return grown

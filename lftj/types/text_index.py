@@ -1,0 +1,115 @@
+"""Codes of many texts at a time, found in compiled code among the texts of a dictionary.
+
+A Python `dict` finds one string sooner than a kernel can be called; for a batch each of its look-ups waits for memory, four places one
+after another, and each needs a `str` object first. Here a batch is read where Arrow has it, and look-ups go side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from lftj.types.arrow_arrays import arrow_array
+from lftj.types.text_index_kernels import enter, enter_some, find
+from scantree.jit import address
+
+_SLOTS = 1 << 11
+_ROOM = 2  # slots for each text, at least
+
+
+@dataclass(frozen=True)
+class Table:
+    """The codes [first, last) in slots that are not changed any more. Other dictionaries with these texts, perhaps not all of them,
+    may use it: what is found is compared with their texts."""
+
+    slots: np.ndarray
+    first: int
+    last: int
+
+    @staticmethod
+    def of(offsets: np.ndarray, data: np.ndarray, first: int, last: int) -> Table:
+        """Of texts of a dictionary. O(last − first)."""
+        slots = np.zeros(slots_for(last - first), np.int64)
+        enter(slots, _shift(slots), address(offsets), address(data), first, last)
+        return Table(slots, first, last)
+
+
+class TextIndex:
+    """An open-addressing table of the codes of distinct texts. 16 to 32 bytes a text. Whoever writes sees to it that no one reads.
+
+    Codes that tables from elsewhere have are not entered here.
+    """
+
+    def __init__(self, tables: Sequence[Table] = (), count: int = 0, kept: np.ndarray | None = None) -> None:
+        """`tables` are of texts below `count`; those that none has are entered at the first call of `extend`, or only the codes `kept`."""
+        self._slots = np.zeros(_SLOTS, np.int64)
+        self._tables = sorted(tables, key=lambda table: table.first - table.last)
+        missing = (np.arange(first, last) for first, last in gaps(tables, count))
+        self._kept = np.concatenate([np.empty(0, np.int64), *missing]) if kept is None else kept
+        self._first = count
+        self._count = 0 if len(self._kept) else count
+
+    def extend(self, offsets: np.ndarray, data: np.ndarray) -> None:
+        """Take in the codes that came since the last call; the arrays are a dictionary's, of all texts. O(new texts), at times O(all)."""
+        count = len(offsets) - 1
+        own = count - self._first + len(self._kept)
+        slots, first = self._slots, self._count
+        if first < self._first or _ROOM * own > len(slots):
+            slots, first = np.zeros(max(len(slots), slots_for(own)), np.int64), self._first
+            enter_some(slots, _shift(slots), address(offsets), address(data), self._kept)
+        if count > first:
+            enter(slots, _shift(slots), address(offsets), address(data), first, count)
+        self._slots, self._count = slots, count
+
+    def codes(self) -> np.ndarray:
+        """Those that are found but for what tables have, ascending."""
+        return np.concatenate([self._kept, np.arange(self._first, self._count)])
+
+    def find(self, offsets: np.ndarray, data: np.ndarray, texts: pa.StringArray | pa.LargeStringArray) -> tuple[np.ndarray, int]:
+        """The code of each text, of which none is NULL, −1 for those that have none, and how many these are. O(bytes)."""
+        codes, missing = _find(self._slots, offsets, data, texts)
+        for table in self._tables:
+            if not missing:
+                break
+            places = np.flatnonzero(codes < 0)
+            found, _ = _find(table.slots, offsets, data, texts.take(arrow_array(places)))
+            found[found >= self._first] = -1
+            codes[places] = found
+            missing = int((codes < 0).sum())
+        return codes, missing
+
+
+def _find(slots: np.ndarray, offsets: np.ndarray, data: np.ndarray, texts: pa.StringArray | pa.LargeStringArray) -> tuple[np.ndarray, int]:
+    _, ends, text = texts.buffers()
+    codes = np.empty(len(texts), np.int64)
+    if not len(codes):
+        return codes, 0
+    kind = np.int64 if pa.types.is_large_string(texts.type) else np.int32
+    ends = np.frombuffer(ends, kind)[texts.offset : texts.offset + len(texts) + 1].astype(np.int64)
+    text = np.frombuffer(text, np.uint8) if text is not None and len(text) else np.zeros(1, np.uint8)
+    missing = find(slots, _shift(slots), address(offsets), address(data), address(ends), address(text), codes)
+    return codes, int(missing)
+
+
+def gaps(tables: Iterable[Table], count: int) -> Iterator[tuple[int, int]]:
+    """The ranges of codes below `count` that no table has."""
+    known = 0
+    for table in sorted(tables, key=lambda table: table.first):
+        if table.first > known:
+            yield known, min(table.first, count)
+        known = max(known, table.last)
+    if known < count:
+        yield known, count
+
+
+def slots_for(texts: int) -> int:
+    """How many slots a table of so many texts has: a power of two."""
+    return max(_SLOTS, 1 << (_ROOM * texts - 1).bit_length() if texts else 0)
+
+
+def _shift(slots: np.ndarray) -> int:
+    """By which a hash of 63 bits becomes the number of a slot."""
+    return 64 - len(slots).bit_length()
